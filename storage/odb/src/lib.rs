@@ -1,1 +1,24 @@
-//! To be written.
+//! Port of the object database.
+//!
+//! Owns: the [`Store`] trait with its one batched write, the [`Sweep`] trait handed only to maintenance, the memory
+//! backend, the overlay, and the conformance suite that every backend calls. Refuses to know: what objects mean, which
+//! engine keeps them.
+
+mod batch;
+mod derived;
+mod error;
+mod reference;
+mod store;
+
+pub mod conformance;
+pub mod memory;
+pub mod overlay;
+
+pub use batch::{
+    Batch, Change, DerivedWrite, ExpectedRecord, ExpectedReference, FailedPrecondition, LogMeta, NewObject,
+    Outcome, RecordChange, ReferenceChange, Refusal, Requirement,
+};
+pub use derived::DerivedSpace;
+pub use error::StoreError;
+pub use reference::{RefKind, RefLogEntry, RefOperation, Reference, RequestKey};
+pub use store::{Epoch, ObjectInfo, Record, RecordSpace, Store, Sweep, Writes};

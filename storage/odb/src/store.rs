@@ -1,0 +1,201 @@
+//! The traits.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use lochan_storage_model::{ObjectId, ObjectKind, RefName};
+
+use crate::{
+    batch::{Batch, DerivedWrite, Outcome},
+    derived::DerivedSpace,
+    error::StoreError,
+    reference::{RefLogEntry, Reference},
+};
+
+/// Longest object, in bytes. Backends chunk what their engine cannot hold in one piece.
+pub const OBJECT_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Longest record value, in bytes.
+pub const RECORD_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Count of sweeps begun; a stored object remembers the epoch of its latest put.
+pub type Epoch = u32;
+
+/// A space of records. The byte is on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RecordSpace {
+    /// Configuration of the repository.
+    Repository,
+    /// Metadata of references: protection, owner, time to live.
+    Reference,
+    /// Settings with their change log.
+    Setting,
+    /// Leases of instances.
+    Lease,
+    /// Runs of merges and jobs.
+    Run,
+    /// Files about to be written.
+    Intent,
+    /// Places where long jobs go on.
+    Cursor,
+    /// The store's own secrets.
+    Secret,
+}
+
+impl RecordSpace {
+    /// All spaces.
+    pub const ALL: [Self; 8] = [
+        Self::Repository,
+        Self::Reference,
+        Self::Setting,
+        Self::Lease,
+        Self::Run,
+        Self::Intent,
+        Self::Cursor,
+        Self::Secret,
+    ];
+
+    /// The byte on disk.
+    #[must_use]
+    pub const fn byte(self) -> u8 {
+        match self {
+            Self::Repository => 1,
+            Self::Reference => 2,
+            Self::Setting => 3,
+            Self::Lease => 4,
+            Self::Run => 5,
+            Self::Intent => 6,
+            Self::Cursor => 7,
+            Self::Secret => 8,
+        }
+    }
+}
+
+/// A record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Goes up by one with each change; never repeats for one key, not even after a delete.
+    pub version: u64,
+    /// Its bytes.
+    pub value: Bytes,
+}
+
+/// Whether writes are taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Writes {
+    /// They are.
+    Allowed,
+    /// They are refused, with the cause; reads go on.
+    Refused(String),
+}
+
+/// Immutable objects addressed by the hash of their content, references, records, the log of reference changes, and
+/// derived tables.
+///
+/// **Order.** Batches are applied one after another; each sees everything before it. **Visibility.** A reader sees the
+/// changes of a batch only once they are durable, all at once per reference and record, and an object at the latest when
+/// a reference points at it. **Concurrency.** Every method may be called from any number of tasks; `commit` calls
+/// queue up. **Failure.** A read that fails leaves nothing behind. See [`Store::commit`] for writes.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Bytes stored under `id` as `kind`, or `None`. Never returns bytes whose hash differs from `id`.
+    async fn object(&self, kind: ObjectKind, id: ObjectId) -> Result<Option<Bytes>, StoreError>;
+
+    /// The reference called `name`, or `None`.
+    async fn reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError>;
+
+    /// At most `limit` references after `after` (exclusive), by name in byte order, both kinds mixed.
+    async fn references(&self, after: Option<&RefName>, limit: usize) -> Result<Vec<Reference>, StoreError>;
+
+    /// The record, or `None`.
+    async fn record(&self, space: RecordSpace, key: &[u8]) -> Result<Option<Record>, StoreError>;
+
+    /// At most `limit` records of a space after `after` (exclusive), by key.
+    async fn records(
+        &self,
+        space: RecordSpace,
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<(Bytes, Record)>, StoreError>;
+
+    /// At most `limit` log entries of `name`, newest first, with numbers below `before` if given. A deleted reference
+    /// keeps its log.
+    async fn ref_log(
+        &self,
+        name: &RefName,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<RefLogEntry>, StoreError>;
+
+    /// Names that have a log, deleted ones included: at most `limit` after `after`, in byte order.
+    async fn ref_log_names(&self, after: Option<&RefName>, limit: usize) -> Result<Vec<RefName>, StoreError>;
+
+    /// The log entry written under this idempotency key, or `None`.
+    async fn request(&self, key: &[u8; 32]) -> Result<Option<RefLogEntry>, StoreError>;
+
+    /// A derived row, or `None`. May be missing after a crash.
+    async fn derived(&self, space: DerivedSpace, key: &[u8]) -> Result<Option<Bytes>, StoreError>;
+
+    /// At most `limit` derived rows whose key starts with `prefix`, in key order or reversed; with `from`, only keys at
+    /// or after it (at or before it when reversed).
+    async fn derived_scan(
+        &self,
+        space: DerivedSpace,
+        prefix: &[u8],
+        from: Option<&[u8]>,
+        reverse: bool,
+        limit: usize,
+    ) -> Result<Vec<(Bytes, Bytes)>, StoreError>;
+
+    /// Writes derived rows outside any batch, in one piece but without a sync: they may be lost in a crash.
+    async fn put_derived(&self, rows: Vec<DerivedWrite>) -> Result<(), StoreError>;
+
+    /// Applies every change whose precondition holds, all of them or none through a power cut; durable on return.
+    ///
+    /// Changes are taken in order and each sees the ones before it. Those whose precondition fails are named in the
+    /// outcome and left out whole. References and log are written once per name, however often a batch moves it.
+    /// [`StoreError::Unknown`] means that the batch may or may not be found after a restart; every other error means
+    /// that nothing of it was applied.
+    async fn commit(&self, batch: Batch) -> Result<Outcome, StoreError>;
+
+    /// Whether [`Store::commit`] would be tried.
+    fn writes(&self) -> Writes;
+}
+
+/// What a scan tells of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObjectInfo {
+    /// Its id.
+    pub id: ObjectId,
+    /// Its kind.
+    pub kind: ObjectKind,
+    /// Number of its bytes.
+    pub size: usize,
+    /// Epoch of its latest put.
+    pub epoch: Epoch,
+}
+
+/// Scanning and deleting, handed only to maintenance.
+#[async_trait]
+pub trait Sweep: Store {
+    /// The current epoch.
+    async fn epoch(&self) -> Result<Epoch, StoreError>;
+
+    /// Begins a sweep: durable on return; objects put from now on carry the new epoch.
+    async fn begin_epoch(&self) -> Result<Epoch, StoreError>;
+
+    /// At most `limit` stored objects after `after` (exclusive), in an order of the backend's own that repeats from call
+    /// to call. The last one's token continues the scan.
+    async fn scan_objects(
+        &self,
+        after: Option<Bytes>,
+        limit: usize,
+    ) -> Result<Vec<(Bytes, ObjectInfo)>, StoreError>;
+
+    /// Deletes those objects whose latest put is older than `epoch`; returns how many. A put that races wins: an object
+    /// put again in `epoch` or later stays.
+    async fn delete_objects(&self, ids: &[(ObjectKind, ObjectId)], epoch: Epoch)
+    -> Result<usize, StoreError>;
+
+    /// Deletes log entries and request index rows older than `time`, but never the newest entry of a name; returns how
+    /// many entries.
+    async fn expire_ref_log(&self, time: i64) -> Result<usize, StoreError>;
+}
