@@ -21,4 +21,6 @@ pub use batch::{
 pub use derived::DerivedSpace;
 pub use error::StoreError;
 pub use reference::{RefKind, RefLogEntry, RefOperation, Reference, RequestKey};
-pub use store::{Epoch, ObjectInfo, Record, RecordSpace, Store, Sweep, Writes};
+pub use store::{
+    Epoch, OBJECT_BYTES_MAX, ObjectInfo, RECORD_BYTES_MAX, Record, RecordSpace, Store, Sweep, Writes,
+};
