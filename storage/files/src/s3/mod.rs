@@ -1,0 +1,242 @@
+//! A warehouse in a bucket of an S3-compatible store, through `object_store`.
+
+mod exchange;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::TryStreamExt;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::path::Path;
+use object_store::{
+    BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig,
+};
+use url::Url;
+
+use crate::config::S3Config;
+use crate::counts::Counters;
+use crate::error::Error;
+use crate::file::{Mode, too_large};
+use crate::location::Location;
+use crate::warehouse::OBJECT_BYTES_MAX;
+use exchange::{CountingConnector, Exchange};
+
+/// Longest a connection takes to be made, in milliseconds.
+pub const CONNECT_TIMEOUT_MS: u64 = 5_000;
+/// Longest one attempt takes, body included, in milliseconds.
+pub const REQUEST_TIMEOUT_MS: u64 = 30_000;
+/// How often a request is repeated after a 5xx, a 429 or a broken connection.
+pub const RETRIES_MAX: usize = 5;
+/// No retry begins later than this after the first attempt, in milliseconds.
+pub const RETRY_WINDOW_MS: u64 = 60_000;
+/// First pause between attempts, in milliseconds; later ones grow, with jitter.
+pub const BACKOFF_MS_INITIAL: u64 = 100;
+/// Longest pause between attempts, in milliseconds.
+pub const BACKOFF_MS_MAX: u64 = 5_000;
+/// How often a conditional PUT is repeated after 409, which AWS answers when another conditional
+/// request for the same key is under way and either may win.
+pub const CONFLICT_ROUNDS_MAX: u32 = 3;
+
+/// Client of one bucket.
+#[derive(Debug)]
+pub(crate) struct S3Store {
+    client: AmazonS3,
+}
+
+impl S3Store {
+    /// Builds the client of the bucket of `root`. Connects to nothing.
+    pub(crate) fn open(root: &Location, config: &S3Config, counters: Arc<Counters>) -> Result<Self, Error> {
+        let refuse = |reason: String| Error::invalid(root.as_str(), reason);
+        let bucket = root.bucket().ok_or_else(|| refuse("has no bucket".to_owned()))?;
+        let mut builder = match (&config.access_key_id, &config.secret_access_key) {
+            (Some(id), Some(secret)) => {
+                AmazonS3Builder::new().with_access_key_id(id.as_str()).with_secret_access_key(secret.expose())
+            }
+            (None, None) => AmazonS3Builder::from_env(),
+            (Some(_), None) => {
+                return Err(refuse("has an access key id without a secret access key".to_owned()));
+            }
+            (None, Some(_)) => {
+                return Err(refuse("has a secret access key without an access key id".to_owned()));
+            }
+        };
+        for endpoint in [&config.endpoint, &config.external_endpoint].into_iter().flatten() {
+            check_endpoint(endpoint).map_err(refuse)?;
+        }
+        if let Some(endpoint) = &config.endpoint {
+            let endpoint = endpoint.trim_end_matches('/');
+            // With virtual-hosted style `object_store` takes the endpoint as that of the bucket.
+            builder = builder.with_endpoint(match config.path_style {
+                true => endpoint.to_owned(),
+                false => virtual_host(endpoint, bucket),
+            });
+        }
+        let ms = Duration::from_millis;
+        let client = builder
+            .with_bucket_name(bucket)
+            .with_region(config.region.as_str())
+            .with_virtual_hosted_style_request(!config.path_style)
+            .with_client_options(
+                ClientOptions::new()
+                    .with_connect_timeout(ms(CONNECT_TIMEOUT_MS))
+                    .with_timeout(ms(REQUEST_TIMEOUT_MS))
+                    .with_allow_http(true),
+            )
+            .with_retry(RetryConfig {
+                backoff: BackoffConfig {
+                    init_backoff: ms(BACKOFF_MS_INITIAL),
+                    max_backoff: ms(BACKOFF_MS_MAX),
+                    base: 2.0,
+                },
+                max_retries: RETRIES_MAX,
+                retry_timeout: ms(RETRY_WINDOW_MS),
+            })
+            .with_http_connector(CountingConnector::new(counters))
+            .build()
+            .map_err(|error| refuse(format!("cannot be used: {error}")))?;
+        Ok(S3Store { client })
+    }
+
+    pub(crate) async fn put(&self, at: &Location, bytes: Bytes, mode: Mode) -> Result<(), Error> {
+        let path = path(at)?;
+        let put_mode = match mode {
+            Mode::New => PutMode::Create,
+            Mode::Replace => PutMode::Overwrite,
+        };
+        let mut rounds = 0;
+        loop {
+            let options = PutOptions { mode: put_mode.clone(), ..PutOptions::default() };
+            let put = self.client.put_opts(&path, bytes.clone().into(), options);
+            let (result, exchange) = Exchange::watch(put).await;
+            let Err(error) = result else { return Ok(()) };
+            if mode == Mode::New && exchange.is_conflict() && rounds < CONFLICT_ROUNDS_MAX {
+                rounds += 1;
+                tracing::debug!(location = %at, round = rounds, "conditional put met another one");
+                tokio::time::sleep(Duration::from_millis(BACKOFF_MS_INITIAL)).await;
+                continue;
+            }
+            let error = exchange.classify(at, error);
+            let is_own_work_possible = exchange.attempts() + rounds > 1;
+            if is_own_work_possible && matches!(error, Error::AlreadyExists { .. }) {
+                return self.settle(at, &bytes, error).await;
+            }
+            return Err(error);
+        }
+    }
+
+    /// Decides whether the object found by a retry is what an earlier attempt of the same call wrote.
+    async fn settle(&self, at: &Location, sent: &Bytes, taken: Error) -> Result<(), Error> {
+        match self.read(at).await? {
+            Some(found) if found == *sent => Ok(()),
+            _ => Err(taken),
+        }
+    }
+
+    pub(crate) async fn read(&self, at: &Location) -> Result<Option<Bytes>, Error> {
+        let path = path(at)?;
+        let (result, exchange) = Exchange::watch(async {
+            let found = self.client.get(&path).await?;
+            let size_bytes = found.meta.size;
+            // An answer without a length does not get here, and a longer body than promised is an error.
+            match size_bytes > OBJECT_BYTES_MAX {
+                true => Ok((size_bytes, None)),
+                false => found.bytes().await.map(|bytes| (size_bytes, Some(bytes))),
+            }
+        })
+        .await;
+        match result {
+            Ok((_, Some(bytes))) => Ok(Some(bytes)),
+            Ok((size_bytes, None)) => Err(too_large(at, size_bytes)),
+            Err(error) => absent_as_none(exchange.classify(at, error)),
+        }
+    }
+
+    pub(crate) async fn size(&self, at: &Location) -> Result<Option<u64>, Error> {
+        let path = path(at)?;
+        let (result, exchange) = Exchange::watch(self.client.head(&path)).await;
+        match result {
+            Ok(found) => Ok(Some(found.size)),
+            Err(error) => absent_as_none(exchange.classify(at, error)),
+        }
+    }
+
+    pub(crate) async fn delete(&self, at: &Location) -> Result<(), Error> {
+        let path = path(at)?;
+        // A missing key is no error to S3; "not found" here is a missing bucket.
+        let (result, exchange) = Exchange::watch(self.client.delete(&path)).await;
+        result.map_err(|error| exchange.classify(at, error))
+    }
+
+    /// Asks for the first page of the listing. Unlike a `HEAD` it tells a missing bucket from an empty one.
+    pub(crate) async fn probe(&self, at: &Location) -> Result<(), Error> {
+        let prefix = match at.key() {
+            "" => None,
+            _ => Some(path(at)?),
+        };
+        let (result, exchange) = Exchange::watch(first(self.client.list(prefix.as_ref()))).await;
+        result.map_err(|error| exchange.classify(at, error))
+    }
+}
+
+async fn first<S, T>(mut listing: S) -> object_store::Result<()>
+where
+    S: TryStreamExt<Ok = T, Error = object_store::Error> + Unpin,
+{
+    listing.try_next().await.map(|_| ())
+}
+
+/// The key as `object_store` takes it literally. Its `Path::from` would percent-encode names itself,
+/// giving an object that no other client finds.
+fn path(at: &Location) -> Result<Path, Error> {
+    if at.key().is_empty() {
+        return Err(Error::invalid(at.as_str(), "names a whole bucket"));
+    }
+    Path::parse(at.key())
+        .map_err(|error| Error::invalid(at.as_str(), format!("has an impossible key: {error}")))
+}
+
+fn absent_as_none<T>(error: Error) -> Result<Option<T>, Error> {
+    match error {
+        Error::NotFound { .. } => Ok(None),
+        error => Err(error),
+    }
+}
+
+fn check_endpoint(endpoint: &str) -> Result<(), String> {
+    let refuse = |why: &str| Err(format!("has an S3 endpoint that {why}"));
+    let Ok(url) = Url::parse(endpoint) else { return refuse("is not a URL") };
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        return refuse("is not an http or https URL");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return refuse("carries user information");
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return refuse("has a query or fragment");
+    }
+    Ok(())
+}
+
+/// `http://host:9000` and `lake` make `http://lake.host:9000`.
+fn virtual_host(endpoint: &str, bucket: &str) -> String {
+    match endpoint.split_once("://") {
+        Some((scheme, host)) => format!("{scheme}://{bucket}.{host}"),
+        None => endpoint.to_owned(),
+    }
+}
+
+/// Runs an operation of the client and returns what was seen on the wire beside its result.
+impl Exchange {
+    async fn watch<T>(
+        operation: impl Future<Output = object_store::Result<T>>,
+    ) -> (object_store::Result<T>, Exchange) {
+        let exchange = Exchange::default();
+        let result = exchange::scope(exchange.clone(), operation).await;
+        (result, exchange)
+    }
+}
+
+#[cfg(test)]
+mod tests;
