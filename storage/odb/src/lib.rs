@@ -1,7 +1,7 @@
 //! Port of the object database.
 //!
 //! Owns: the [`Store`] trait with its one batched write, the [`Sweep`] trait handed only to maintenance, the memory
-//! backend, the overlay, and the conformance suite that every backend calls. Refuses to know: what objects mean, which
+//! backend, the overlay, the code that decides a batch ([`stage`]), and the conformance suite that every backend calls. Refuses to know: what objects mean, which
 //! engine keeps them.
 
 mod batch;
@@ -13,6 +13,7 @@ mod store;
 pub mod conformance;
 pub mod memory;
 pub mod overlay;
+pub mod stage;
 
 pub use batch::{
     Batch, Change, DerivedWrite, ExpectedRecord, ExpectedReference, FailedPrecondition, LogMeta, NewObject,

@@ -1,1 +1,411 @@
-//! Memory backend.
+//! The store of the tests: everything in ordered maps, and stricter than any real backend.
+//!
+//! On top of the contract it refuses an object whose id is not its hash, an id that already stands for other bytes, and
+//! a reference to a commit that is not stored. A batch with such a fault is refused whole, since its maker is broken.
+
+use std::{
+    collections::BTreeMap,
+    ops::Bound,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use lochan_storage_model::{CommitId, Micros, ObjectId, ObjectKind, RefName};
+
+use crate::{
+    batch::{Batch, DerivedWrite, NewObject, Outcome},
+    derived::DerivedSpace,
+    error::StoreError,
+    reference::{RefLogEntry, Reference},
+    stage::{Durable, Staged, check_derived_bounds, stage},
+    store::{Epoch, ObjectInfo, Record, RecordSpace, Store, Sweep, Writes},
+};
+
+/// How a commit is made to fail, for tests of the callers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The store has no room: nothing is applied, the next commit is tried again.
+    Full,
+    /// The outcome is unknown and nothing of the batch shows; writes are refused from now on.
+    UnknownLost,
+    /// The outcome is unknown, but the batch shows after [`Memory::restart`]; writes are refused until then.
+    UnknownApplied,
+}
+
+/// A store in memory.
+#[derive(Debug, Default)]
+pub struct Memory {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    tables: Tables,
+    /// State after a batch that failed with [`Failure::UnknownApplied`].
+    behind_failure: Option<Tables>,
+    fail_next: Option<Failure>,
+    refused: Option<String>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct Tables {
+    objects: BTreeMap<(ObjectKind, ObjectId), (Bytes, Epoch)>,
+    references: BTreeMap<RefName, Reference>,
+    log: BTreeMap<RefName, BTreeMap<u64, RefLogEntry>>,
+    requests: BTreeMap<[u8; 32], (RefName, u64)>,
+    records: BTreeMap<(RecordSpace, Bytes), Record>,
+    versions: BTreeMap<(RecordSpace, Bytes), u64>,
+    numbers: BTreeMap<RefName, u64>,
+    derived: BTreeMap<(DerivedSpace, Bytes), Bytes>,
+    epoch: Epoch,
+}
+
+impl Memory {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes the next commit fail that has something to write.
+    pub fn fail_next_commit(&self, kind: Failure) {
+        self.lock().fail_next = Some(kind);
+    }
+
+    /// Does what a restart does after a failure: takes writes again, and shows what the failed batch left behind.
+    pub fn restart(&self) {
+        let mut state = self.lock();
+        state.refused = None;
+        state.fail_next = None;
+        if let Some(tables) = state.behind_failure.take() {
+            state.tables = tables;
+        }
+    }
+
+    /// Number of stored objects.
+    #[must_use]
+    pub fn objects_len(&self) -> usize {
+        self.lock().tables.objects.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Tables are replaced or changed only after everything that can fail, so a panic elsewhere leaves them whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Durable for Tables {
+    fn reference(&self, name: &RefName) -> Result<(Option<Reference>, u64), StoreError> {
+        Ok((self.references.get(name).cloned(), self.numbers.get(name).copied().unwrap_or(0)))
+    }
+
+    fn record(&self, space: RecordSpace, key: &[u8]) -> Result<(Option<Record>, u64), StoreError> {
+        let key = (space, Bytes::copy_from_slice(key));
+        Ok((self.records.get(&key).cloned(), self.versions.get(&key).copied().unwrap_or(0)))
+    }
+}
+
+impl Tables {
+    /// Refuses what a correct caller never asks for.
+    fn check(&self, staged: &Staged) -> Result<(), StoreError> {
+        let mut fresh: BTreeMap<(ObjectKind, ObjectId), &Bytes> = BTreeMap::new();
+        for NewObject { kind, id, bytes } in &staged.objects {
+            if ObjectId::of(*kind, bytes) != *id {
+                return Err(StoreError::corrupt_object(*id, "it was put with bytes of another hash"));
+            }
+            let known = self.objects.get(&(*kind, *id)).map(|(bytes, _)| bytes);
+            let known = known.or_else(|| fresh.get(&(*kind, *id)).copied());
+            if known.is_some_and(|known| known != bytes) {
+                return Err(StoreError::corrupt_object(*id, "it was put with other bytes before"));
+            }
+            fresh.insert((*kind, *id), bytes);
+        }
+        for (name, reference) in &staged.references {
+            for target in reference.entries.iter().filter_map(|entry| entry.new) {
+                let key = (ObjectKind::Commit, target.object());
+                let known = target == CommitId::NO_ANCESTOR
+                    || fresh.contains_key(&key)
+                    || self.objects.contains_key(&key);
+                if !known {
+                    return Err(StoreError::Corrupt {
+                        what: format!("reference {name}"),
+                        detail: format!("it was pointed at commit {target}, which is not stored"),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, staged: Staged) {
+        let epoch = self.epoch;
+        for NewObject { kind, id, bytes } in staged.objects {
+            self.objects.insert((kind, id), (bytes, epoch));
+        }
+        for (name, reference) in staged.references {
+            if reference.entries.is_empty() {
+                continue;
+            }
+            self.numbers.insert(name.clone(), reference.number());
+            match reference.after {
+                Some(after) => self.references.insert(name.clone(), after),
+                None => self.references.remove(&name),
+            };
+            let log = self.log.entry(name.clone()).or_default();
+            for entry in reference.entries {
+                if let Some(request) = &entry.request {
+                    self.requests.insert(request.key, (name.clone(), entry.number));
+                }
+                log.insert(entry.number, entry);
+            }
+        }
+        for (key, record) in staged.records {
+            if record.changed() {
+                self.versions.insert(key.clone(), record.version);
+                match record.after {
+                    Some(after) => self.records.insert(key, after),
+                    None => self.records.remove(&key),
+                };
+            }
+        }
+        self.put_derived(staged.derived);
+    }
+
+    fn put_derived(&mut self, rows: Vec<DerivedWrite>) {
+        for DerivedWrite { space, key, value } in rows {
+            match value {
+                Some(value) => self.derived.insert((space, key), value),
+                None => self.derived.remove(&(space, key)),
+            };
+        }
+    }
+}
+
+/// Bound of a range that begins behind `after`, or at the start.
+fn behind<K>(after: Option<K>) -> Bound<K> {
+    after.map_or(Bound::Unbounded, Bound::Excluded)
+}
+
+#[async_trait]
+impl Store for Memory {
+    async fn object(&self, kind: ObjectKind, id: ObjectId) -> Result<Option<Bytes>, StoreError> {
+        Ok(self.lock().tables.objects.get(&(kind, id)).map(|(bytes, _)| bytes.clone()))
+    }
+
+    async fn reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError> {
+        Ok(self.lock().tables.references.get(name).cloned())
+    }
+
+    async fn references(&self, after: Option<&RefName>, limit: usize) -> Result<Vec<Reference>, StoreError> {
+        let state = self.lock();
+        let range = state.tables.references.range((behind(after.cloned()), Bound::Unbounded));
+        Ok(range.take(limit).map(|(_, reference)| reference.clone()).collect())
+    }
+
+    async fn record(&self, space: RecordSpace, key: &[u8]) -> Result<Option<Record>, StoreError> {
+        Ok(self.lock().tables.records.get(&(space, Bytes::copy_from_slice(key))).cloned())
+    }
+
+    async fn records(
+        &self,
+        space: RecordSpace,
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<(Bytes, Record)>, StoreError> {
+        let state = self.lock();
+        let from = match after {
+            Some(after) => Bound::Excluded((space, Bytes::copy_from_slice(after))),
+            None => Bound::Included((space, Bytes::new())),
+        };
+        let range = state.tables.records.range((from, Bound::Unbounded));
+        let range = range.take_while(|((found, _), _)| *found == space).take(limit);
+        Ok(range.map(|((_, key), record)| (key.clone(), record.clone())).collect())
+    }
+
+    async fn ref_log(
+        &self,
+        name: &RefName,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<RefLogEntry>, StoreError> {
+        let state = self.lock();
+        let Some(log) = state.tables.log.get(name) else { return Ok(Vec::new()) };
+        let range = log.range(..before.unwrap_or(u64::MAX)).rev().take(limit);
+        Ok(range.map(|(_, entry)| entry.clone()).collect())
+    }
+
+    async fn ref_log_names(&self, after: Option<&RefName>, limit: usize) -> Result<Vec<RefName>, StoreError> {
+        let state = self.lock();
+        let range = state.tables.log.range((behind(after.cloned()), Bound::Unbounded));
+        Ok(range.take(limit).map(|(name, _)| name.clone()).collect())
+    }
+
+    async fn request(&self, key: &[u8; 32]) -> Result<Option<RefLogEntry>, StoreError> {
+        let state = self.lock();
+        let Some((name, number)) = state.tables.requests.get(key) else { return Ok(None) };
+        Ok(state.tables.log.get(name).and_then(|log| log.get(number)).cloned())
+    }
+
+    async fn derived(&self, space: DerivedSpace, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        Ok(self.lock().tables.derived.get(&(space, Bytes::copy_from_slice(key))).cloned())
+    }
+
+    async fn derived_scan(
+        &self,
+        space: DerivedSpace,
+        prefix: &[u8],
+        from: Option<&[u8]>,
+        reverse: bool,
+        limit: usize,
+    ) -> Result<Vec<(Bytes, Bytes)>, StoreError> {
+        let state = self.lock();
+        let lowest = if reverse { prefix } else { from.filter(|from| *from > prefix).unwrap_or(prefix) };
+        let fits = |key: &Bytes| {
+            key.starts_with(prefix) && (!reverse || from.is_none_or(|from| key.as_ref() <= from))
+        };
+        let lowest = Bound::Included((space, Bytes::copy_from_slice(lowest)));
+        let range = state.tables.derived.range((lowest, Bound::Unbounded));
+        let range = range
+            .take_while(|((found, key), _)| *found == space && key.starts_with(prefix))
+            .filter(|((_, key), _)| fits(key))
+            .map(|((_, key), value)| (key.clone(), value.clone()));
+        if reverse {
+            let mut rows: Vec<_> = range.collect();
+            rows.reverse();
+            rows.truncate(limit);
+            return Ok(rows);
+        }
+        Ok(range.take(limit).collect())
+    }
+
+    async fn put_derived(&self, rows: Vec<DerivedWrite>) -> Result<(), StoreError> {
+        check_derived_bounds(&rows)?;
+        let mut state = self.lock();
+        if let Some(cause) = &state.refused {
+            return Err(StoreError::WritesRefused(cause.clone()));
+        }
+        state.tables.put_derived(rows);
+        Ok(())
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Outcome, StoreError> {
+        let mut state = self.lock();
+        if let Some(cause) = &state.refused {
+            return Err(StoreError::WritesRefused(cause.clone()));
+        }
+        let mut staged = stage(batch, &state.tables)?;
+        state.tables.check(&staged)?;
+        let outcome = std::mem::take(&mut staged.outcome);
+        if staged.is_empty() {
+            return Ok(outcome);
+        }
+        match state.fail_next.take() {
+            None => {
+                state.tables.apply(staged);
+                Ok(outcome)
+            }
+            Some(Failure::Full) => Err(StoreError::Full("injected by a test".into())),
+            Some(failure) => {
+                let cause = "failure injected by a test".to_owned();
+                if failure == Failure::UnknownApplied {
+                    let mut tables = state.tables.clone();
+                    tables.apply(staged);
+                    state.behind_failure = Some(tables);
+                }
+                state.refused = Some(cause.clone());
+                Err(StoreError::Unknown(cause))
+            }
+        }
+    }
+
+    fn writes(&self) -> Writes {
+        self.lock().refused.clone().map_or(Writes::Allowed, Writes::Refused)
+    }
+}
+
+#[async_trait]
+impl Sweep for Memory {
+    async fn epoch(&self) -> Result<Epoch, StoreError> {
+        Ok(self.lock().tables.epoch)
+    }
+
+    async fn begin_epoch(&self) -> Result<Epoch, StoreError> {
+        let mut state = self.lock();
+        if let Some(cause) = &state.refused {
+            return Err(StoreError::WritesRefused(cause.clone()));
+        }
+        state.tables.epoch += 1;
+        Ok(state.tables.epoch)
+    }
+
+    async fn scan_objects(
+        &self,
+        after: Option<Bytes>,
+        limit: usize,
+    ) -> Result<Vec<(Bytes, ObjectInfo)>, StoreError> {
+        let from = match after.as_deref() {
+            None => None,
+            Some(token) => Some(scan_key(token).ok_or_else(|| StoreError::Read("bad scan token".into()))?),
+        };
+        let state = self.lock();
+        let range = state.tables.objects.range((behind(from), Bound::Unbounded)).take(limit);
+        Ok(range
+            .map(|((kind, id), (bytes, epoch))| {
+                let token = [&[kind.byte()], id.as_bytes().as_slice()].concat();
+                let info = ObjectInfo { id: *id, kind: *kind, size: bytes.len(), epoch: *epoch };
+                (Bytes::from(token), info)
+            })
+            .collect())
+    }
+
+    async fn delete_objects(
+        &self,
+        ids: &[(ObjectKind, ObjectId)],
+        epoch: Epoch,
+    ) -> Result<usize, StoreError> {
+        let mut state = self.lock();
+        if let Some(cause) = &state.refused {
+            return Err(StoreError::WritesRefused(cause.clone()));
+        }
+        let objects = &mut state.tables.objects;
+        let mut deleted = 0;
+        for key in ids {
+            if objects.get(key).is_some_and(|(_, found)| *found < epoch) {
+                objects.remove(key);
+                deleted += 1;
+            }
+        }
+        Ok(deleted)
+    }
+
+    async fn expire_ref_log(&self, time: Micros) -> Result<usize, StoreError> {
+        let mut state = self.lock();
+        if let Some(cause) = &state.refused {
+            return Err(StoreError::WritesRefused(cause.clone()));
+        }
+        let Tables { log, requests, .. } = &mut state.tables;
+        let mut expired = 0;
+        for (name, entries) in log {
+            let newest = entries.last_key_value().map_or(0, |(number, _)| *number);
+            entries.retain(|number, entry| {
+                let keep = entry.time >= time || *number == newest;
+                if !keep {
+                    expired += 1;
+                    if let Some(request) = &entry.request
+                        && requests.get(&request.key).is_some_and(|at| at.0 == *name && at.1 == *number)
+                    {
+                        requests.remove(&request.key);
+                    }
+                }
+                keep
+            });
+        }
+        Ok(expired)
+    }
+}
+
+fn scan_key(token: &[u8]) -> Option<(ObjectKind, ObjectId)> {
+    let (kind, id) = token.split_first()?;
+    Some((ObjectKind::from_byte(*kind)?, ObjectId::from_bytes(id.try_into().ok()?)))
+}
