@@ -1,0 +1,2 @@
+//! The kill harness as a program.
+fn main() {}
