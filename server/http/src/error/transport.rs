@@ -1,0 +1,93 @@
+//! Refusals of the HTTP layer itself.
+
+use http::StatusCode;
+
+/// Why the HTTP layer refused or gave up a request. The text is what the client reads.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// Syntax of path, query, headers or body.
+    #[error("{0}")]
+    Malformed(String),
+    /// No such path.
+    #[error("There is nothing at this path.")]
+    UnknownPath,
+    /// The path exists, the method does not; holds the `Allow` header.
+    #[error("This path has no such method. It has: {allow}.")]
+    WrongMethod {
+        /// Methods of the path, separated by commas.
+        allow: String,
+    },
+    /// The client takes no JSON.
+    #[error("Answers are application/json, which the Accept header does not take.")]
+    NotAcceptable,
+    /// The body is no JSON by its own account, or coded in a way nobody announced.
+    #[error("{0}")]
+    UnsupportedMediaType(String),
+    /// The decoded body is over the limit.
+    #[error("The request body is larger than {limit_bytes} bytes.")]
+    BodyTooLarge {
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// The path and query are over the limit.
+    #[error("The request target is longer than {limit_bytes} bytes.")]
+    TargetTooLong {
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// The body did not arrive in time.
+    #[error("The request body did not arrive in time.")]
+    BodyTimeout,
+    /// The body ended early or the connection broke.
+    #[error("The request body could not be read to its end.")]
+    BodyBroken,
+    /// Too much is at work already. Nothing was done.
+    #[error("The server is busy; nothing was done.")]
+    Busy {
+        /// When to try again.
+        retry_after_seconds: u32,
+    },
+    /// A read took too long.
+    #[error("The request took too long and was given up; it changed nothing.")]
+    ReadTimeout,
+    /// The operation is part of the contract and not offered by this server.
+    #[error("This server does not offer the operation.")]
+    NotOffered,
+    /// A handler panicked or broke in another unforeseen way. The log has the details under the request id.
+    #[error("An unexpected error happened. The server's log has it under request id {request_id}.")]
+    Unexpected {
+        /// The id to look for.
+        request_id: String,
+        /// Whether the operation may have taken effect nevertheless.
+        outcome_unknown: bool,
+    },
+}
+
+impl Refusal {
+    /// Its status, the same on every surface.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Refusal::Malformed(_) => StatusCode::BAD_REQUEST,
+            Refusal::UnknownPath => StatusCode::NOT_FOUND,
+            Refusal::WrongMethod { .. } => StatusCode::METHOD_NOT_ALLOWED,
+            Refusal::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
+            Refusal::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Refusal::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Refusal::TargetTooLong { .. } => StatusCode::URI_TOO_LONG,
+            Refusal::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
+            Refusal::BodyBroken => StatusCode::BAD_REQUEST,
+            Refusal::Busy { .. } | Refusal::ReadTimeout => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::NotOffered => StatusCode::NOT_IMPLEMENTED,
+            Refusal::Unexpected { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// Seconds for the `Retry-After` header.
+    pub fn retry_after_seconds(&self) -> Option<u32> {
+        match self {
+            Refusal::Busy { retry_after_seconds } => Some(*retry_after_seconds),
+            Refusal::ReadTimeout => Some(crate::limits::RETRY_AFTER_SECONDS),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What a handler is given: the request, read, decoded and bounded.
+
+mod body;
+mod commit_headers;
+mod json;
+mod media;
+mod presence;
+mod request;
+mod request_id;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use body::{BodyBudget, ReadBody, read_body};
+pub use commit_headers::CommitHeaders;
+pub use json::from_json;
+pub(crate) use media::{accepts_gzip, accepts_json, check_content_type};
+pub use presence::Presence;
+pub(crate) use presence::PresenceGuard;
+pub use request::{ClientSpec, Req, decode_segment};
+pub use request_id::RequestId;
+pub(crate) use request_id::RequestIds;

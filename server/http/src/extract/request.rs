@@ -1,0 +1,136 @@
+//! The request as a handler sees it.
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
+use percent_encoding::percent_decode_str;
+use serde::de::DeserializeOwned;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{CommitHeaders, Presence, RequestId, from_json};
+use crate::error::Refusal;
+use crate::router::{Op, Params, Span};
+
+/// A routed request with its body in memory, decoded and within its limit.
+#[derive(Debug)]
+pub struct Req {
+    /// The operation.
+    pub op: Op,
+    /// Method, URI, headers.
+    pub parts: Parts,
+    /// Places of the path parameters; read them with [`Req::param`].
+    pub params: Params,
+    /// The decoded body.
+    pub body: Bytes,
+    /// The id for answers and logs.
+    pub id: RequestId,
+    /// Whether the client still waits.
+    pub presence: Presence,
+    /// Until when a mutating operation must have been admitted.
+    pub admission_deadline: Instant,
+    /// The body's share of the memory for bodies.
+    pub(crate) _share: Option<OwnedSemaphorePermit>,
+}
+
+impl Req {
+    /// A path parameter, still percent-encoded; empty when the path does not have it.
+    pub fn raw_param(&self, span: Span) -> &str {
+        span.of(self.parts.uri.path())
+    }
+
+    /// A path parameter, decoded: `%XX` as UTF-8, `+` as a space. Bytes that are no UTF-8 are refused.
+    pub fn param(&self, span: Span) -> Result<String, Refusal> {
+        decode_segment(self.raw_param(span))
+    }
+
+    /// The raw query, empty when there is none.
+    pub fn query(&self) -> &str {
+        self.parts.uri.query().unwrap_or("")
+    }
+
+    /// The headers.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.parts.headers
+    }
+
+    /// The body as a JSON document.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        from_json(&self.body)
+    }
+
+    /// The body as a JSON document, an empty one as `null`.
+    pub fn json_or_null<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        if self.body.iter().all(u8::is_ascii_whitespace) { from_json(b"null") } else { self.json() }
+    }
+
+    /// The `Nessie-Commit-*` headers.
+    pub fn commit_headers(&self) -> CommitHeaders {
+        CommitHeaders::of(&self.parts.headers)
+    }
+
+    /// What `Nessie-Client-Spec` says.
+    pub fn client_spec(&self) -> ClientSpec {
+        ClientSpec::of(&self.parts.headers)
+    }
+
+    /// The root URL under which the client reaches this server, without a slash at the end: `X-Forwarded-Proto`,
+    /// `-Host`, `-Port` and `-Prefix` (the first value of each), else `Host`, else `fallback`.
+    pub fn base_url(&self, fallback: &str) -> String {
+        let headers = &self.parts.headers;
+        let Some(host) = header_text(headers, "x-forwarded-host").or_else(|| header_text(headers, "host"))
+        else {
+            return fallback.trim_end_matches('/').to_owned();
+        };
+        let scheme = match header_text(headers, "x-forwarded-proto") {
+            Some("https") => "https",
+            _ => "http",
+        };
+        let host = match header_text(headers, "x-forwarded-port") {
+            Some(port) if port.parse::<u16>().is_ok() => {
+                let bare = host.rsplit_once(':').filter(|(_, old)| old.parse::<u16>().is_ok());
+                Cow::Owned(format!("{}:{port}", bare.map_or(host, |(bare, _)| bare)))
+            }
+            _ => Cow::Borrowed(host),
+        };
+        let prefix = header_text(headers, "x-forwarded-prefix").unwrap_or("").trim_matches('/');
+        let slash = if prefix.is_empty() { "" } else { "/" };
+        format!("{scheme}://{host}{slash}{prefix}")
+    }
+}
+
+/// First element of a header whose text is safe to put in a URL.
+fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let value = headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok())?;
+    let first = value.split(',').next().unwrap_or("").trim();
+    let safe = |byte: u8| byte.is_ascii_alphanumeric() || b".:-_[]/~%".contains(&byte);
+    (!first.is_empty() && first.bytes().all(safe)).then_some(first)
+}
+
+/// Decodes one path parameter: `%XX` as UTF-8, `+` as a space.
+pub fn decode_segment(raw: &str) -> Result<String, Refusal> {
+    let spaced: Cow<'_, str> = if raw.contains('+') { raw.replace('+', " ").into() } else { raw.into() };
+    match percent_decode_str(&spaced).decode_utf8() {
+        Ok(text) => Ok(text.into_owned()),
+        Err(_) => Err(Refusal::Malformed(format!("The path holds '{raw}', which is no UTF-8 once decoded."))),
+    }
+}
+
+/// The version of the Nessie contract that a client announces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientSpec(u32);
+
+impl ClientSpec {
+    /// Reads `Nessie-Client-Spec`: the number before the first dot, 0 when there is none.
+    pub fn of(headers: &HeaderMap) -> Self {
+        let text = headers.get("nessie-client-spec").and_then(|value| value.to_str().ok()).unwrap_or("");
+        ClientSpec(text.split('.').next().unwrap_or("").trim().parse().unwrap_or(0))
+    }
+
+    /// Whether error bodies may hold `errorDetails` (Nessie contract, section 13.2).
+    pub fn takes_error_details(self) -> bool {
+        self.0 >= 2
+    }
+}

@@ -1,0 +1,93 @@
+//! Health and metrics, on a listener of their own.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::Full;
+use serde::Serialize;
+
+use crate::reply::Reply;
+
+/// How the server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// Why reads fail, if they do: the server is not ready then.
+    pub reads_refused: Option<String>,
+    /// Why writes are refused, if they are. Reads go on, so the server stays ready.
+    pub writes_refused: Option<String>,
+}
+
+/// What the management listener asks.
+pub trait Probe: Send + Sync {
+    /// How the server is, answered without touching the disk.
+    fn health(&self) -> Health;
+    /// The metrics in the text format of Prometheus.
+    fn metrics(&self) -> String;
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writes: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'a str>,
+    checks: Vec<Check<'a>>,
+}
+
+#[derive(Serialize)]
+struct Check<'a> {
+    name: &'static str,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Cause<'a>>,
+}
+
+#[derive(Serialize)]
+struct Cause<'a> {
+    cause: &'a str,
+}
+
+/// Answers `GET /q/health`, `/q/health/live`, `/q/health/ready`, `/q/metrics` and `/metrics`.
+pub async fn answer<B>(probe: Arc<dyn Probe>, request: Request<B>) -> Response<Full<Bytes>> {
+    let reply = match (request.method(), request.uri().path().trim_end_matches('/')) {
+        (&Method::GET | &Method::HEAD, "/q/health/live") => live(),
+        (&Method::GET | &Method::HEAD, "/q/health" | "/q/health/ready") => ready(&probe.health()),
+        (&Method::GET | &Method::HEAD, "/q/metrics" | "/metrics") => {
+            Reply::text("text/plain; version=0.0.4; charset=utf-8", probe.metrics())
+        }
+        (_, "/q/health" | "/q/health/live" | "/q/health/ready" | "/q/metrics" | "/metrics") => {
+            Reply::empty(StatusCode::METHOD_NOT_ALLOWED)
+        }
+        _ => Reply::empty(StatusCode::NOT_FOUND),
+    };
+    reply.into_response(false, HeaderValue::from_static("management")).await
+}
+
+/// The process answers: that is all that "live" says.
+fn live() -> Reply {
+    Reply::json(&Report { status: "UP", reads: None, writes: None, cause: None, checks: Vec::new() })
+}
+
+/// Ready while reads work; refused writes are told and leave the status alone.
+fn ready(health: &Health) -> Reply {
+    let word = |refused: &Option<String>| if refused.is_some() { "refused" } else { "accepted" };
+    let report = Report {
+        status: if health.reads_refused.is_some() { "DOWN" } else { "UP" },
+        reads: Some(word(&health.reads_refused)),
+        writes: Some(word(&health.writes_refused)),
+        cause: health.reads_refused.as_deref().or(health.writes_refused.as_deref()),
+        checks: vec![check("reads", &health.reads_refused), check("writes", &health.writes_refused)],
+    };
+    let status =
+        if health.reads_refused.is_some() { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+    Reply::document(status, &report)
+}
+
+fn check<'a>(name: &'static str, refused: &'a Option<String>) -> Check<'a> {
+    let status = if refused.is_some() { "DOWN" } else { "UP" };
+    Check { name, status, data: refused.as_deref().map(|cause| Cause { cause }) }
+}

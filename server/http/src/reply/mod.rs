@@ -1,0 +1,127 @@
+//! What a handler answers, and how it becomes a response.
+
+mod etag;
+mod gzip;
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, RETRY_AFTER, VARY};
+use http::{HeaderValue, Response, StatusCode};
+use http_body_util::Full;
+use serde::Serialize;
+
+pub use etag::none_matches;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// An answer before it is a response.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: StatusCode,
+    /// The body; empty means none.
+    pub body: Bytes,
+    content_type: HeaderValue,
+    etag: Option<HeaderValue>,
+    retry_after_seconds: Option<u32>,
+    allow: Option<HeaderValue>,
+}
+
+impl Reply {
+    fn new(status: StatusCode, content_type: HeaderValue, body: Bytes) -> Self {
+        Reply { status, body, content_type, etag: None, retry_after_seconds: None, allow: None }
+    }
+
+    /// 200 with a JSON document.
+    pub fn json<T: Serialize>(value: &T) -> Self {
+        Reply::document(StatusCode::OK, value)
+    }
+
+    /// 200 with the bytes of a JSON document.
+    pub fn json_bytes(bytes: impl Into<Bytes>) -> Self {
+        Reply::new(StatusCode::OK, JSON, bytes.into())
+    }
+
+    /// Any status with a JSON document.
+    pub fn document<T: Serialize>(status: StatusCode, value: &T) -> Self {
+        let mut body = Vec::with_capacity(512);
+        match serde_json::to_writer(&mut body, value) {
+            Ok(()) => Reply::new(status, JSON, body.into()),
+            Err(error) => {
+                // Only a map whose keys are no strings gets here: a mistake in a wire type, found by its first test.
+                tracing::error!(%error, "an answer could not be written as JSON");
+                Reply::new(StatusCode::INTERNAL_SERVER_ERROR, JSON, Bytes::from_static(b"{}"))
+            }
+        }
+    }
+
+    /// 200 with text of another type.
+    pub fn text(content_type: &'static str, text: impl Into<Bytes>) -> Self {
+        Reply::new(StatusCode::OK, HeaderValue::from_static(content_type), text.into())
+    }
+
+    /// An answer without a body, such as 204 or 304.
+    pub fn empty(status: StatusCode) -> Self {
+        Reply::new(status, JSON, Bytes::new())
+    }
+
+    /// 204.
+    pub fn no_content() -> Self {
+        Reply::empty(StatusCode::NO_CONTENT)
+    }
+
+    /// The same with an entity tag, given with its quotes (and `W/`).
+    pub fn with_etag(mut self, etag: HeaderValue) -> Self {
+        self.etag = Some(etag);
+        self
+    }
+
+    /// The same with `Retry-After`.
+    pub fn with_retry_after(mut self, seconds: Option<u32>) -> Self {
+        self.retry_after_seconds = seconds;
+        self
+    }
+
+    /// The same with `Allow`.
+    pub(crate) fn with_allow(mut self, allow: &str) -> Self {
+        self.allow = HeaderValue::try_from(allow).ok();
+        self
+    }
+
+    /// The response: compressed when the client takes it and the body is worth it.
+    pub(crate) async fn into_response(
+        self,
+        takes_gzip: bool,
+        request_id: HeaderValue,
+    ) -> Response<Full<Bytes>> {
+        let has_body = !self.body.is_empty();
+        let zipped = if takes_gzip { gzip::compress(&self.body).await } else { None };
+        let is_zipped = zipped.is_some();
+        let worth_it = gzip::is_worth_it(&self.body);
+        let mut response = Response::new(Full::new(zipped.unwrap_or(self.body)));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(REQUEST_ID, request_id);
+        if has_body {
+            headers.insert(CONTENT_TYPE, self.content_type);
+        }
+        if is_zipped {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        if worth_it {
+            headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+        }
+        if let Some(etag) = self.etag {
+            headers.insert(ETAG, etag);
+        }
+        if let Some(seconds) = self.retry_after_seconds {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Some(allow) = self.allow {
+            headers.insert(ALLOW, allow);
+        }
+        response
+    }
+}

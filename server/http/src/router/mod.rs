@@ -1,0 +1,91 @@
+//! Which operation a request means, found on the **raw, still encoded** path.
+//!
+//! `%2F` stands for a slash inside a reference, key or name, so nothing is decoded before the segments are cut.
+//! One function per surface turns segments into the operations of that path and the places of its parameters;
+//! [`route`] then picks by method. Nothing is allocated.
+
+mod ext;
+mod iceberg;
+mod nessie_v1;
+mod nessie_v2;
+mod op;
+mod path;
+#[cfg(test)]
+mod tests;
+
+use http::Method;
+
+pub use op::{Effect, Op, Surface};
+use path::Segments;
+pub use path::{Params, Span};
+
+/// What the router found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Routed {
+    /// An operation and its parameters.
+    Op(Op, Params),
+    /// `OPTIONS` of a path that has these operations.
+    Options(Surface, &'static [Op]),
+    /// The path has these operations, none with this method.
+    WrongMethod(Surface, &'static [Op]),
+    /// No such path. The surface says how to answer.
+    Unknown(Surface),
+}
+
+/// The operations of one path and its parameters.
+type Found = Option<(&'static [Op], Params)>;
+
+/// Finds the operation of `method` and raw `path` (no query).
+pub fn route(method: &Method, path: &str) -> Routed {
+    let Some(segments) = Segments::split(path) else { return Routed::Unknown(surface_of(path)) };
+    let (surface, found) = match segments.parts() {
+        ["api", "v2", tail @ ..] => (Surface::NessieV2, nessie_v2::find(&segments, tail)),
+        ["api", "v1", tail @ ..] => (Surface::NessieV1, nessie_v1::find(&segments, tail)),
+        ["api", ..] => (Surface::NessieV2, None),
+        ["iceberg", tail @ ..] => (Surface::Iceberg, iceberg::find(&segments, tail)),
+        ["ext", "v1", tail @ ..] => (Surface::Ext, ext::find(tail)),
+        _ => (Surface::Ext, None),
+    };
+    match found {
+        None => Routed::Unknown(surface),
+        Some((ops, params)) => match pick(ops, method) {
+            Some(op) => Routed::Op(op, params),
+            None if *method == Method::OPTIONS => Routed::Options(surface, ops),
+            None => Routed::WrongMethod(surface, ops),
+        },
+    }
+}
+
+/// The operation of `ops` for `method`; `HEAD` falls back to `GET`.
+fn pick(ops: &'static [Op], method: &Method) -> Option<Op> {
+    let exact = ops.iter().find(|op| op.method() == *method);
+    let found = match exact {
+        None if *method == Method::HEAD => ops.iter().find(|op| op.method() == Method::GET),
+        found => found,
+    };
+    found.copied()
+}
+
+/// The surface of a path too long to route.
+fn surface_of(path: &str) -> Surface {
+    let path = path.trim_start_matches('/');
+    if path.starts_with("api/v1/") {
+        Surface::NessieV1
+    } else if path.starts_with("api/") {
+        Surface::NessieV2
+    } else if path.starts_with("iceberg/") {
+        Surface::Iceberg
+    } else {
+        Surface::Ext
+    }
+}
+
+/// What the `Allow` header says about a path with these operations.
+pub fn allow(ops: &[Op]) -> String {
+    let mut methods: Vec<Method> = ops.iter().map(|op| op.method()).collect();
+    if methods.contains(&Method::GET) && !methods.contains(&Method::HEAD) {
+        methods.push(Method::HEAD);
+    }
+    methods.push(Method::OPTIONS);
+    methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ")
+}

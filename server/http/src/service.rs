@@ -1,0 +1,233 @@
+//! One request from head to answer: route, check, read, run, answer, count.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures::FutureExt;
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::body::Body;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tracing::Instrument;
+
+use crate::error::{self, Refusal};
+use crate::extract::{
+    BodyBudget, ClientSpec, PresenceGuard, ReadBody, Req, RequestId, RequestIds, accepts_gzip, accepts_json,
+    check_content_type, read_body,
+};
+use crate::failure::Failure;
+use crate::handlers::{Answer, Handlers};
+use crate::limits::{
+    ADMISSION_TIMEOUT, ICEBERG_BODY_BYTES_MAX, NESSIE_BODY_BYTES_MAX, READ_TIMEOUT, REQUESTS_MAX,
+    RETRY_AFTER_SECONDS, TARGET_BYTES_MAX,
+};
+use crate::reply::Reply;
+use crate::router::{self, Effect, Op, Routed, Surface};
+use crate::telemetry::{InFlight, Telemetry};
+
+/// The public surfaces over the application `A`.
+pub struct Service<A> {
+    app: Arc<A>,
+    handlers: Handlers<A>,
+    telemetry: Arc<Telemetry>,
+    ids: RequestIds,
+    at_work: Arc<Semaphore>,
+    bodies: BodyBudget,
+}
+
+impl<A: Send + Sync + 'static> Service<A> {
+    /// A service that calls `handlers` with `app`.
+    pub fn new(app: Arc<A>, handlers: Handlers<A>, telemetry: Arc<Telemetry>) -> Arc<Self> {
+        Arc::new(Service {
+            app,
+            handlers,
+            telemetry,
+            ids: RequestIds::new(),
+            at_work: Arc::new(Semaphore::new(REQUESTS_MAX as usize)),
+            bodies: BodyBudget::new(),
+        })
+    }
+
+    /// Answers one request. Dropping the future ends a read; a mutating request that runs goes on in its own task.
+    pub async fn answer<B>(self: Arc<Self>, request: Request<B>) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let (parts, body) = request.into_parts();
+        let id = self.ids.of(&parts.headers);
+        let takes_gzip = accepts_gzip(&parts.headers);
+        let routed = router::route(&parts.method, parts.uri.path());
+        let face = Face::of(&routed, &parts);
+        let mut record = Record { telemetry: &self.telemetry, face, started: Instant::now(), status: None };
+        let reply = match self.run(routed, parts, body, &id).await {
+            Ok(reply) => reply,
+            Err(failure) => face.render(failure, &id),
+        };
+        record.status = Some(reply.status);
+        tracing::debug!(
+            request.id = %id,
+            endpoint = face.op.map_or("none", Op::name),
+            status = reply.status.as_u16(),
+            elapsed_us = record.started.elapsed().as_micros() as u64,
+            "request answered"
+        );
+        reply.into_response(takes_gzip, id.to_header()).await
+    }
+
+    async fn run<B>(self: &Arc<Self>, routed: Routed, parts: Parts, body: B, id: &RequestId) -> Answer
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let target_bytes = parts.uri.path_and_query().map_or(0, |target| target.as_str().len());
+        if target_bytes > TARGET_BYTES_MAX {
+            return Err(Refusal::TargetTooLong { limit_bytes: TARGET_BYTES_MAX }.into());
+        }
+        let (op, params) = match routed {
+            Routed::Op(op, params) => (op, params),
+            Routed::Options(_, ops) => {
+                return Ok(Reply::empty(StatusCode::OK).with_allow(&router::allow(ops)));
+            }
+            Routed::WrongMethod(_, ops) => {
+                return Err(Refusal::WrongMethod { allow: router::allow(ops) }.into());
+            }
+            Routed::Unknown(_) => return Err(Refusal::UnknownPath.into()),
+        };
+        check_media(op, &parts)?;
+        let at_work = Arc::clone(&self.at_work).try_acquire_owned();
+        let at_work = at_work.map_err(|_| Refusal::Busy { retry_after_seconds: RETRY_AFTER_SECONDS })?;
+        let held = Held { _at_work: at_work, _in_flight: self.telemetry.enter() };
+        let body = match parts.method {
+            Method::POST | Method::PUT => {
+                read_body(&parts.headers, body, body_bytes_max(op), &self.bodies).await?
+            }
+            _ => ReadBody::default(),
+        };
+        let (guard, presence) = PresenceGuard::new();
+        let req = Req {
+            op,
+            parts,
+            params,
+            body: body.bytes,
+            id: id.clone(),
+            presence,
+            admission_deadline: Instant::now() + ADMISSION_TIMEOUT,
+            _share: body.share,
+        };
+        let answer = match op.effect() {
+            Effect::Reads => {
+                let answer = self.read(req).await;
+                drop(held);
+                answer
+            }
+            Effect::Writes => self.write(req, held).await,
+        };
+        guard.answered();
+        answer
+    }
+
+    /// Runs a read in the connection's own task: it ends with its connection, or in time.
+    async fn read(&self, req: Req) -> Answer {
+        match tokio::time::timeout(READ_TIMEOUT, self.call(req)).await {
+            Ok(answer) => answer,
+            Err(_elapsed) => Err(Refusal::ReadTimeout.into()),
+        }
+    }
+
+    /// Runs a mutating request in a task of its own, which nothing cuts short: the caller only waits for it.
+    /// What became of it is logged and counted there, as its client may be gone.
+    async fn write(self: &Arc<Self>, req: Req, held: Held) -> Answer {
+        let (op, id) = (req.op, req.id.clone());
+        let face = Face { op: Some(op), surface: op.surface(), spec: req.client_spec() };
+        let span = tracing::info_span!("write", request.id = %id, endpoint = op.name());
+        let service = Arc::clone(self);
+        let task = async move {
+            let reply = service.call(req).await.unwrap_or_else(|failure| face.render(failure, &id));
+            service.telemetry.written(op, reply.status);
+            drop(held);
+            reply
+        };
+        // The task is never aborted and catches panics of handlers, so a failed join means a panic of this layer.
+        tokio::spawn(task.instrument(span)).await.map_err(|_| Failure::Panicked)
+    }
+
+    async fn call(&self, req: Req) -> Answer {
+        let Some(call) = self.handlers.call(Arc::clone(&self.app), req) else {
+            return Err(Refusal::NotOffered.into());
+        };
+        AssertUnwindSafe(call).catch_unwind().await.unwrap_or(Err(Failure::Panicked))
+    }
+
+    /// Waits until nothing is at work any more, at most `patience`. Answers how many requests were left.
+    pub async fn drained(&self, patience: Duration) -> u32 {
+        match tokio::time::timeout(patience, self.at_work.acquire_many(REQUESTS_MAX)).await {
+            Ok(_) => 0,
+            Err(_) => REQUESTS_MAX.saturating_sub(self.at_work.available_permits() as u32),
+        }
+    }
+}
+
+/// What a request holds while it is at work.
+struct Held {
+    _at_work: OwnedSemaphorePermit,
+    _in_flight: InFlight,
+}
+
+/// How to answer: the surface, and what the client understands.
+#[derive(Clone, Copy)]
+struct Face {
+    op: Option<Op>,
+    surface: Surface,
+    spec: ClientSpec,
+}
+
+impl Face {
+    fn of(routed: &Routed, parts: &Parts) -> Self {
+        let (op, surface) = match routed {
+            Routed::Op(op, _) => (Some(*op), op.surface()),
+            Routed::Options(surface, _) | Routed::WrongMethod(surface, _) | Routed::Unknown(surface) => {
+                (None, *surface)
+            }
+        };
+        Face { op, surface, spec: ClientSpec::of(&parts.headers) }
+    }
+
+    fn render(self, failure: Failure, id: &RequestId) -> Reply {
+        error::render(failure, self.op, self.surface, self.spec, id)
+    }
+}
+
+/// Records the end of a request, also when its future is dropped because the client has left.
+struct Record<'s> {
+    telemetry: &'s Telemetry,
+    face: Face,
+    started: Instant,
+    status: Option<StatusCode>,
+}
+
+impl Drop for Record<'_> {
+    fn drop(&mut self) {
+        self.telemetry.answered(self.face.op, self.face.surface, self.status, self.started.elapsed());
+    }
+}
+
+/// Refuses what the surface does not speak. Iceberg clients may send any `Accept`.
+fn check_media(op: Op, parts: &Parts) -> Result<(), Refusal> {
+    if op.surface().is_nessie() && !accepts_json(&parts.headers) {
+        return Err(Refusal::NotAcceptable);
+    }
+    // The token request is a form by its contract.
+    if matches!(parts.method, Method::POST | Method::PUT) && op != Op::IcebergGetToken {
+        check_content_type(&parts.headers)?;
+    }
+    Ok(())
+}
+
+fn body_bytes_max(op: Op) -> usize {
+    match op.surface() {
+        Surface::Iceberg => ICEBERG_BODY_BYTES_MAX,
+        Surface::NessieV1 | Surface::NessieV2 | Surface::Ext => NESSIE_BODY_BYTES_MAX,
+    }
+}
