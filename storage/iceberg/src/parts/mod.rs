@@ -1,0 +1,1 @@
+//! Documents split into parts shared between versions.

@@ -1,0 +1,53 @@
+//! The updates, one file each: its fields on the wire and what it does.
+
+mod add_encryption_key;
+mod add_schema;
+mod add_snapshot;
+mod add_sort_order;
+mod add_spec;
+mod assign_uuid;
+mod remove_encryption_key;
+mod remove_partition_specs;
+mod remove_partition_statistics;
+mod remove_properties;
+mod remove_schemas;
+mod remove_snapshot_ref;
+mod remove_snapshots;
+mod remove_statistics;
+mod set_current_schema;
+mod set_default_sort_order;
+mod set_default_spec;
+mod set_location;
+mod set_partition_statistics;
+mod set_properties;
+mod set_snapshot_ref;
+mod set_statistics;
+mod upgrade_format_version;
+
+pub use add_encryption_key::AddEncryptionKey;
+pub use add_schema::AddSchema;
+pub use add_snapshot::AddSnapshot;
+pub use add_sort_order::AddSortOrder;
+pub use add_spec::AddSpec;
+pub use assign_uuid::AssignUuid;
+pub use remove_encryption_key::RemoveEncryptionKey;
+pub use remove_partition_specs::RemovePartitionSpecs;
+pub use remove_partition_statistics::RemovePartitionStatistics;
+pub use remove_properties::RemoveProperties;
+pub use remove_schemas::RemoveSchemas;
+pub use remove_snapshot_ref::RemoveSnapshotRef;
+pub use remove_snapshots::RemoveSnapshots;
+pub use remove_statistics::RemoveStatistics;
+pub use set_current_schema::SetCurrentSchema;
+pub use set_default_sort_order::SetDefaultSortOrder;
+pub use set_default_spec::SetDefaultSpec;
+pub use set_location::SetLocation;
+pub use set_partition_statistics::SetPartitionStatistics;
+pub use set_properties::SetProperties;
+pub use set_snapshot_ref::SetSnapshotRef;
+pub use set_statistics::SetStatistics;
+pub use upgrade_format_version::UpgradeFormatVersion;
+
+pub(crate) use add_schema::next_id;
+pub(crate) use assign_uuid::checked_uuid;
+pub(crate) use set_location::clean_location;

@@ -1,0 +1,19 @@
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::table::apply::Builder;
+
+/// Drops the statistics file of a snapshot, if there is one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct RemoveStatistics {
+    /// The snapshot.
+    pub snapshot_id: i64,
+}
+
+impl RemoveStatistics {
+    pub(in crate::table) fn apply(&self, builder: &mut Builder<'_>) -> Result<(), Error> {
+        builder.metadata.statistics.retain(|file| file.snapshot_id != self.snapshot_id);
+        Ok(())
+    }
+}
