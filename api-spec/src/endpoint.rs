@@ -80,6 +80,37 @@ pub struct EndpointInfo {
     pub auth: Auth,
 }
 
+impl EndpointInfo {
+    /// An endpoint that only reads, for callers with a token.
+    pub const fn reads(
+        surface: Surface,
+        method: Method,
+        path: &'static str,
+        name: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        Self { surface, method, path, name, summary, mutates: false, auth: Auth::Bearer }
+    }
+
+    /// An endpoint that changes state, for callers with a token.
+    pub const fn changes(
+        surface: Surface,
+        method: Method,
+        path: &'static str,
+        name: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        Self { surface, method, path, name, summary, mutates: true, auth: Auth::Bearer }
+    }
+
+    /// The same endpoint, open to anyone.
+    #[must_use]
+    pub const fn anonymous(mut self) -> Self {
+        self.auth = Auth::Anonymous;
+        self
+    }
+}
+
 /// One endpoint. Its path parameters are the arguments of an inherent `path` function, which encodes them.
 pub trait Endpoint {
     /// Everything about the endpoint but its types.

@@ -2,6 +2,7 @@
 //!
 //! [`model`] holds the documents of both versions; [`v1`] and [`v2`] declare the endpoints, one file each.
 
+mod fetch;
 pub mod model;
 pub mod v1;
 pub mod v2;

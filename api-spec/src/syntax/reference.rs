@@ -328,6 +328,13 @@ pub struct DiffSide {
     pub at: HashSpec,
 }
 
+impl fmt::Display for DiffSide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if self.at.is_empty() { Ok(()) } else { write!(f, "*{}", self.at) }
+    }
+}
+
 /// Parses the raw last segment of a v1 diff path: `{from}[*hash]...{to}[*hash]`.
 ///
 /// `None` when the three dots are missing. Names are not checked here: a wrong one is simply not found.

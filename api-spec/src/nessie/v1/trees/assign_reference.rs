@@ -1,0 +1,47 @@
+//! `PUT /api/v1/trees/{type}/{name}`: moves a branch or tag to another commit.
+
+use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
+use crate::nessie::model::{ReferenceInput, ReferenceKind};
+use crate::syntax::percent::encode_segment;
+use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
+
+/// Moves a branch or tag to another commit.
+#[derive(Debug)]
+pub struct AssignReference;
+
+impl AssignReference {
+    /// The path, encoded.
+    pub fn path(kind: ReferenceKind, name: &str) -> String {
+        format!("/api/v1/trees/{}/{}", kind.as_str().to_ascii_lowercase(), encode_segment(name))
+    }
+}
+
+impl Endpoint for AssignReference {
+    const INFO: EndpointInfo = EndpointInfo::changes(
+        Surface::NessieV1,
+        Method::Put,
+        "/api/v1/trees/{type}/{name}",
+        "assignReference",
+        "Moves a branch or tag to another commit.",
+    );
+    type Query = Query;
+    type Request = ReferenceInput;
+    type Response = ();
+}
+
+/// Query parameters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Query {
+    /// `expectedHash`: the plain hash the reference must be at or descend from; required, which the endpoint checks.
+    pub expected_hash: Option<String>,
+}
+
+impl QueryParams for Query {
+    fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
+        Ok(Self { expected_hash: pairs.text("expectedHash") })
+    }
+
+    fn write(&self, out: &mut QueryWriter) {
+        out.opt("expectedHash", self.expected_hash.as_ref());
+    }
+}

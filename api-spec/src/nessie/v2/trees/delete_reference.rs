@@ -1,0 +1,50 @@
+//! `DELETE /api/v2/trees/{ref}`: deletes a branch or tag.
+//!
+//! The path carries the expected hash, which must equal the head.
+
+use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
+use crate::nessie::model::SingleReferenceResponse;
+use crate::syntax::RefSpec;
+use crate::syntax::percent::encode_segment;
+use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
+
+/// Deletes a branch or tag.
+#[derive(Debug)]
+pub struct DeleteReference;
+
+impl DeleteReference {
+    /// The path, encoded.
+    pub fn path(reference: &RefSpec) -> String {
+        format!("/api/v2/trees/{}", encode_segment(&reference.to_string()))
+    }
+}
+
+impl Endpoint for DeleteReference {
+    const INFO: EndpointInfo = EndpointInfo::changes(
+        Surface::NessieV2,
+        Method::Delete,
+        "/api/v2/trees/{ref}",
+        "deleteReference",
+        "Deletes a branch or tag.",
+    );
+    type Query = Query;
+    type Request = ();
+    type Response = SingleReferenceResponse;
+}
+
+/// Query parameters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Query {
+    /// `type`: `BRANCH` or `TAG`, any of the two cases.
+    pub kind: Option<String>,
+}
+
+impl QueryParams for Query {
+    fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
+        Ok(Self { kind: pairs.text("type") })
+    }
+
+    fn write(&self, out: &mut QueryWriter) {
+        out.opt("type", self.kind.as_ref());
+    }
+}

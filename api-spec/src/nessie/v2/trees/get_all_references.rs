@@ -1,0 +1,61 @@
+//! `GET /api/v2/trees`: lists branches, then tags, by name.
+
+use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
+use crate::nessie::fetch::{fetch, write_fetch};
+use crate::nessie::model::{CommitMetaV2, Fetch, ReferencesResponse};
+use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
+
+/// Lists branches, then tags, by name.
+#[derive(Debug)]
+pub struct GetAllReferences;
+
+impl GetAllReferences {
+    /// The path, encoded.
+    pub fn path() -> String {
+        Self::PATH.to_owned()
+    }
+}
+
+impl Endpoint for GetAllReferences {
+    const INFO: EndpointInfo = EndpointInfo::reads(
+        Surface::NessieV2,
+        Method::Get,
+        "/api/v2/trees",
+        "getAllReferences",
+        "Lists branches, then tags, by name.",
+    );
+    type Query = Query;
+    type Request = ();
+    type Response = ReferencesResponse<CommitMetaV2>;
+}
+
+/// Query parameters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Query {
+    /// `fetch`: how much is filled in.
+    pub fetch: Fetch,
+    /// `filter`: A CEL expression; absent is no filter.
+    pub filter: Option<String>,
+    /// `max-records`: most elements of a page; no limit of its own when absent or not positive.
+    pub max_records: Option<i32>,
+    /// `page-token`: where the page begins.
+    pub page_token: Option<String>,
+}
+
+impl QueryParams for Query {
+    fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
+        Ok(Self {
+            fetch: fetch(pairs)?,
+            filter: pairs.text("filter"),
+            max_records: pairs.int("max-records")?,
+            page_token: pairs.text("page-token"),
+        })
+    }
+
+    fn write(&self, out: &mut QueryWriter) {
+        write_fetch(out, self.fetch);
+        out.opt("filter", self.filter.as_ref());
+        out.int("max-records", self.max_records);
+        out.opt("page-token", self.page_token.as_ref());
+    }
+}
