@@ -1,0 +1,37 @@
+//! What a store is opened with.
+
+use std::path::PathBuf;
+
+/// Page cache of sled when nothing else is asked for, in bytes. Filled on use, not up front.
+pub const CACHE_BYTES_DEFAULT: u64 = 64 * 1024 * 1024;
+/// Smallest page cache, in bytes.
+pub(crate) const CACHE_BYTES_MIN: u64 = 1024 * 1024;
+
+/// When a commit returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Once its bytes are synced: survives a power cut.
+    #[default]
+    Fsync,
+    /// Once the operating system has its bytes: survives the end of the process, not of the machine.
+    Os,
+}
+
+/// Configuration of a store.
+#[derive(Debug, Clone)]
+pub struct SledConfig {
+    /// Folder of the store; made if absent.
+    pub path: PathBuf,
+    /// Page cache of sled, in bytes.
+    pub cache_bytes: u64,
+    /// When a commit returns.
+    pub durability: Durability,
+}
+
+impl SledConfig {
+    /// The defaults for a folder.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), cache_bytes: CACHE_BYTES_DEFAULT, durability: Durability::Fsync }
+    }
+}

@@ -1,0 +1,247 @@
+//! The folder of a store: its manifest, its lock, and how it comes into being.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, Write},
+    path::{Path, PathBuf},
+};
+
+use chrono::{SecondsFormat, Utc};
+use fs2::FileExt;
+use lochan_storage_odb::StoreError;
+use uuid::Uuid;
+
+/// Format version that this program writes, and the newest it reads.
+pub const FORMAT: u32 = 1;
+
+const MANIFEST: &str = "MANIFEST";
+const LOCK: &str = "LOCK";
+const ENGINE: &str = "sled";
+/// Folder of the engine's own files.
+const ENGINE_FOLDER: &str = "sled";
+/// Largest manifest or lock file, in bytes.
+const TEXT_BYTES_MAX: u64 = 16 * 1024;
+
+/// What a store says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    /// Format version of its rows.
+    pub format: u32,
+    /// Engine that keeps them.
+    pub engine: String,
+    /// When it was made, as text (RFC 3339).
+    pub created: String,
+    /// Identity of the repository, kept for ever.
+    pub repository: Uuid,
+}
+
+/// A folder that this process holds.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    pub(crate) manifest: Manifest,
+    /// Holds the lock as long as it is open.
+    _lock: File,
+}
+
+impl Folder {
+    /// Takes the folder at `path`; an absent or empty one is made first by `fill`, which gets the engine's folder.
+    pub(crate) fn open(
+        path: &Path,
+        fill: impl FnOnce(&Path) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
+        if is_absent_or_empty(path)? {
+            create(path, fill)?;
+        }
+        // Nothing is written into a folder before it is known to be a store.
+        let manifest = read_manifest(path)?;
+        let lock = take_lock(path)?;
+        Ok(Self { path: path.to_owned(), manifest, _lock: lock })
+    }
+
+    /// Folder of the engine's own files.
+    pub(crate) fn engine(&self) -> PathBuf {
+        self.path.join(ENGINE_FOLDER)
+    }
+}
+
+/// Reads the manifest of the store in `path`; refuses a folder that is none, and a store of a newer format.
+pub fn read_manifest(path: &Path) -> Result<Manifest, StoreError> {
+    let file = path.join(MANIFEST);
+    let text = match File::open(&file) {
+        Ok(opened) => read_text(&opened).map_err(|error| failed("read", &file, &error))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(StoreError::Open(format!(
+                "{} holds files but no store of this program: it has no {MANIFEST}; name an empty or absent folder",
+                path.display()
+            )));
+        }
+        Err(error) => return Err(failed("read", &file, &error)),
+    };
+    let field = |name: &str| {
+        text.lines()
+            .filter_map(|line| line.split_once('='))
+            .find(|(key, _)| key.trim() == name)
+            .map(|(_, value)| value.trim().to_owned())
+            .ok_or_else(|| StoreError::Open(format!("{} does not say {name}", file.display())))
+    };
+    let bad = |name: &str| StoreError::Open(format!("{} has no valid {name}", file.display()));
+    let format: u32 = field("format")?.parse().map_err(|_| bad("format"))?;
+    if format > FORMAT {
+        return Err(StoreError::Open(format!(
+            "the store in {} has format {format}, but this program reads up to format {FORMAT}; use a newer release",
+            path.display()
+        )));
+    }
+    let engine = field("engine")?;
+    if engine != ENGINE {
+        return Err(StoreError::Open(format!(
+            "the store in {} is kept by the engine '{engine}', not by '{ENGINE}'",
+            path.display()
+        )));
+    }
+    let repository = field("repository")?.parse().map_err(|_| bad("repository"))?;
+    Ok(Manifest { format, engine, created: field("created")?, repository })
+}
+
+/// Syncs what the engine does not: its main file, its configuration, its large values, the folder itself.
+pub(crate) fn sync_engine(engine: &Path) -> io::Result<()> {
+    for name in ["db", "conf"] {
+        File::open(engine.join(name))?.sync_all()?;
+    }
+    let blobs = engine.join("blobs");
+    if blobs.is_dir() {
+        for blob in fs::read_dir(&blobs)? {
+            File::open(blob?.path())?.sync_all()?;
+        }
+        File::open(&blobs)?.sync_all()?;
+    }
+    File::open(engine)?.sync_all()
+}
+
+fn is_absent_or_empty(path: &Path) -> Result<bool, StoreError> {
+    match fs::read_dir(path) {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(failed("list", path, &error)),
+    }
+}
+
+/// Makes a whole store beside `path`, syncs it, and renames it there, so that a crash leaves a store or none.
+fn create(path: &Path, fill: impl FnOnce(&Path) -> Result<(), StoreError>) -> Result<(), StoreError> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.ok_or_else(|| StoreError::Open(format!("{} is no folder name", path.display())))?;
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(parent).map_err(|error| failed("make", parent, &error))?;
+    remove_left_behind(parent, &format!("{name}.creating-"));
+    let aside = parent.join(format!("{name}.creating-{}", std::process::id()));
+    if aside.exists() {
+        return Err(StoreError::Open(format!("{} is being made by another thread", path.display())));
+    }
+    let engine = aside.join(ENGINE_FOLDER);
+    let made = (|| {
+        fs::create_dir_all(&engine).map_err(|error| failed("make", &engine, &error))?;
+        fill(&engine)?;
+        sync_engine(&engine).map_err(|error| failed("sync", &engine, &error))?;
+        let manifest = Manifest {
+            format: FORMAT,
+            engine: ENGINE.into(),
+            created: Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true),
+            repository: Uuid::new_v4(),
+        };
+        for (name, text) in [(MANIFEST, manifest.to_string()), (LOCK, String::new())] {
+            let file = aside.join(name);
+            write_synced(&file, &text).map_err(|error| failed("write", &file, &error))?;
+        }
+        sync_folder(&aside).map_err(|error| failed("sync", &aside, &error))?;
+        match fs::rename(&aside, path) {
+            // Another process was faster; its store is opened, or its lock named.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            Err(error) => Err(failed("put in place", path, &error)),
+            Ok(()) => sync_folder(parent).map_err(|error| failed("sync", parent, &error)),
+        }
+    })();
+    if aside.exists() {
+        // Best effort: what stays behind is removed by the next creation.
+        let _ = fs::remove_dir_all(&aside);
+    }
+    made
+}
+
+/// Removes what a creation that was killed has left behind.
+fn remove_left_behind(parent: &Path, prefix: &str) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let pid =
+            name.to_str().and_then(|name| name.strip_prefix(prefix)).and_then(|pid| pid.parse::<u32>().ok());
+        if pid.is_some_and(|pid| {
+            Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{pid}")).exists()
+        }) {
+            // Best effort: it is in nobody's way.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn take_lock(path: &Path) -> Result<File, StoreError> {
+    let file = path.join(LOCK);
+    let mut lock = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&file)
+        .map_err(|error| failed("open", &file, &error))?;
+    if let Err(error) = lock.try_lock_exclusive() {
+        if error.kind() != fs2::lock_contended_error().kind() {
+            return Err(failed("lock", &file, &error));
+        }
+        let holder = read_text(&lock).unwrap_or_default();
+        let holder = holder.trim();
+        let holder = if holder.is_empty() { "another process" } else { holder };
+        return Err(StoreError::Open(format!("the store in {} is in use by {holder}", path.display())));
+    }
+    let text = format!(
+        "process {} (started {})\n",
+        std::process::id(),
+        Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)
+    );
+    lock.set_len(0)
+        .and_then(|()| lock.rewind())
+        .and_then(|()| lock.write_all(text.as_bytes()))
+        .map_err(|error| failed("write", &file, &error))?;
+    Ok(lock)
+}
+
+impl std::fmt::Display for Manifest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "format = {}", self.format)?;
+        writeln!(f, "engine = {}", self.engine)?;
+        writeln!(f, "created = {}", self.created)?;
+        writeln!(f, "repository = {}", self.repository)
+    }
+}
+
+fn read_text(file: &File) -> io::Result<String> {
+    let mut text = String::new();
+    file.take(TEXT_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn write_synced(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+fn failed(what: &str, path: &Path, error: &io::Error) -> StoreError {
+    StoreError::Open(format!("cannot {what} {}: {error}", path.display()))
+}

@@ -1,0 +1,241 @@
+//! Values of the one tree, field by field as `FORMAT.md` draws them.
+
+use bytes::Bytes;
+use lochan_storage_model::{
+    DecodeError, ObjectId, ObjectKind, RefName,
+    encoding::{Reader, Writer},
+};
+use lochan_storage_odb::{Epoch, RefLogEntry};
+
+use crate::keys::Position;
+
+/// Format version of the rows of this crate.
+const FORMAT: u8 = 1;
+/// The only codec: bytes as they are.
+const CODEC_PLAIN: u8 = 0;
+/// The only key: none.
+const KEY_NONE: u8 = 0;
+/// Where the epoch stands in an object row.
+const EPOCH_AT: usize = 4;
+/// Largest value of one row, in bytes. Well under a quarter of sled's segment: a larger one would become a file that sled
+/// writes without any sync.
+pub(crate) const VALUE_BYTES_MAX: usize = 96 * 1024;
+/// Room for what stands in front of the bytes of a row, in bytes.
+const HEADER_BYTES_MAX: usize = 128;
+/// Most bytes of an object, a record or a chunk in one row.
+pub(crate) const CHUNK_BYTES: usize = VALUE_BYTES_MAX - HEADER_BYTES_MAX;
+/// From this size on a log row takes no further entry, in bytes.
+pub(crate) const LOG_ROW_BYTES: usize = 32 * 1024;
+
+/// Number of chunks for `size` bytes; 0 if they fit in the row itself.
+pub(crate) fn chunks(size: usize) -> u32 {
+    if size <= CHUNK_BYTES { 0 } else { u32::try_from(size.div_ceil(CHUNK_BYTES)).unwrap_or(u32::MAX) }
+}
+
+/// What an object row says in front of its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ObjectHeader {
+    pub kind: ObjectKind,
+    pub epoch: Epoch,
+    pub id: ObjectId,
+    pub size: usize,
+}
+
+impl ObjectHeader {
+    /// Writes the row of an object; `bytes` stand in it unless they are chunked.
+    pub(crate) fn write(&self, bytes: &[u8], row: &mut Vec<u8>) {
+        row.clear();
+        row.extend_from_slice(&[FORMAT, self.kind.byte(), CODEC_PLAIN, KEY_NONE]);
+        row.extend_from_slice(&self.epoch.to_be_bytes());
+        row.extend_from_slice(self.id.as_bytes());
+        if chunks(self.size) == 0 {
+            row.push(0);
+            row.extend_from_slice(bytes);
+        } else {
+            row.push(1);
+            row.extend_from_slice(&(self.size as u64).to_be_bytes());
+        }
+    }
+
+    /// Reads a row; the bytes are `None` if they are chunked.
+    pub(crate) fn read(row: &[u8]) -> Result<(Self, Option<&[u8]>), DecodeError> {
+        let mut r = Reader::new(row);
+        format(&mut r, "object row")?;
+        let kind = ObjectKind::from_byte(r.u8("object kind")?).ok_or(DecodeError::Invalid("object kind"))?;
+        if r.u8("codec")? != CODEC_PLAIN {
+            return Err(DecodeError::Invalid("codec"));
+        }
+        if r.u8("key id")? != KEY_NONE {
+            return Err(DecodeError::Invalid("key id"));
+        }
+        let epoch = Epoch::from_be_bytes(r.array("epoch")?);
+        let id = r.object_id("object id")?;
+        match r.u8("chunked")? {
+            0 => Ok((Self { kind, epoch, id, size: r.rest().len() }, Some(r.rest()))),
+            1 => {
+                let size = u64::from_be_bytes(r.array("object size")?);
+                r.end()?;
+                let size = usize::try_from(size).map_err(|_| DecodeError::Invalid("object size"))?;
+                Ok((Self { kind, epoch, id, size }, None))
+            }
+            _ => Err(DecodeError::Invalid("chunked")),
+        }
+    }
+
+    /// The same row with another epoch.
+    pub(crate) fn renewed(row: &[u8], epoch: Epoch) -> Vec<u8> {
+        let mut row = row.to_vec();
+        for (to, from) in row.iter_mut().skip(EPOCH_AT).zip(epoch.to_be_bytes()) {
+            *to = from;
+        }
+        row
+    }
+}
+
+/// The value of a record: in its row, or in chunks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RecordValue {
+    Here(Bytes),
+    Chunked { at: Position, size: usize },
+}
+
+/// Writes the row of a record.
+pub(crate) fn write_record(version: u64, value: &RecordValue) -> Vec<u8> {
+    let mut w = Writer::with_capacity(32);
+    w.u8(FORMAT);
+    w.varint(version);
+    match value {
+        RecordValue::Here(bytes) => {
+            w.u8(0);
+            w.raw(bytes);
+        }
+        RecordValue::Chunked { at, size } => {
+            w.u8(1);
+            w.raw(&at.bytes());
+            w.raw(&(*size as u64).to_be_bytes());
+        }
+    }
+    w.finish()
+}
+
+/// Reads the row of a record: version and value.
+pub(crate) fn read_record(row: &[u8]) -> Result<(u64, RecordValue), DecodeError> {
+    let mut r = Reader::new(row);
+    format(&mut r, "record row")?;
+    let version = r.varint("record version")?;
+    let value = match r.u8("chunked")? {
+        0 => RecordValue::Here(Bytes::copy_from_slice(r.rest())),
+        1 => {
+            let at = Position::from_bytes(&r.array::<12>("chunk position")?)
+                .ok_or(DecodeError::Invalid("chunk position"))?;
+            let size = u64::from_be_bytes(r.array("record size")?);
+            r.end()?;
+            RecordValue::Chunked {
+                at,
+                size: usize::try_from(size).map_err(|_| DecodeError::Invalid("record size"))?,
+            }
+        }
+        _ => return Err(DecodeError::Invalid("chunked")),
+    };
+    Ok((version, value))
+}
+
+/// Writes entries of one name with consecutive numbers as rows: number of the first entry and value of each row.
+pub(crate) fn write_log(entries: &[RefLogEntry]) -> Vec<(u64, Vec<u8>)> {
+    let mut rows = Vec::with_capacity(1);
+    let mut rest = entries.iter().peekable();
+    while let Some(first) = rest.next() {
+        let mut body = Writer::with_capacity(160);
+        first.write(&mut body);
+        let mut body = body.finish();
+        let mut count = 1u64;
+        while body.len() < LOG_ROW_BYTES {
+            let Some(entry) = rest.next_if(|entry| entry.number == first.number + count) else { break };
+            let mut w = Writer::with_capacity(160);
+            entry.write(&mut w);
+            body.extend_from_slice(&w.finish());
+            count += 1;
+        }
+        let mut row = Writer::with_capacity(body.len() + 4);
+        row.u8(FORMAT);
+        row.varint(count);
+        row.raw(&body);
+        rows.push((first.number, row.finish()));
+    }
+    rows
+}
+
+/// Reads a log row of `name` whose first entry has the number `first`, oldest first.
+pub(crate) fn read_log(name: &RefName, first: u64, row: &[u8]) -> Result<Vec<RefLogEntry>, DecodeError> {
+    let mut r = Reader::new(row);
+    format(&mut r, "ref log row")?;
+    let count = r.count("ref log entries")?;
+    let mut entries = Vec::with_capacity(count);
+    for number in (first..).take(count) {
+        entries.push(RefLogEntry::read(name.clone(), number, &mut r)?);
+    }
+    r.end()?;
+    Ok(entries)
+}
+
+/// Writes a row of the request index.
+pub(crate) fn write_request(name: &RefName, number: u64) -> Vec<u8> {
+    let mut w = Writer::with_capacity(32);
+    w.u8(FORMAT);
+    w.varint(number);
+    w.raw(name.as_str().as_bytes());
+    w.finish()
+}
+
+/// Reads a row of the request index.
+pub(crate) fn read_request(row: &[u8]) -> Result<(RefName, u64), DecodeError> {
+    let mut r = Reader::new(row);
+    format(&mut r, "request row")?;
+    let number = r.varint("request number")?;
+    let name = std::str::from_utf8(r.rest()).ok().and_then(|name| RefName::new(name).ok());
+    Ok((name.ok_or(DecodeError::Invalid("request reference"))?, number))
+}
+
+/// Writes a single number.
+pub(crate) fn write_number(number: u64) -> Vec<u8> {
+    let mut w = Writer::with_capacity(11);
+    w.u8(FORMAT);
+    w.varint(number);
+    w.finish()
+}
+
+/// Reads a single number.
+pub(crate) fn read_number(row: &[u8]) -> Result<u64, DecodeError> {
+    let mut r = Reader::new(row);
+    format(&mut r, "number row")?;
+    let number = r.varint("number")?;
+    r.end()?;
+    Ok(number)
+}
+
+/// Appends a position to a row of the table from id to position.
+pub(crate) fn write_position(position: Position, row: &mut Vec<u8>) {
+    let mut w = Writer::with_capacity(12);
+    w.varint(position.batch);
+    w.varint(u64::from(position.place));
+    row.extend_from_slice(&w.finish());
+}
+
+/// Reads a row of the table from id to position, oldest first.
+pub(crate) fn read_positions(row: &[u8]) -> Result<Vec<Position>, DecodeError> {
+    let mut r = Reader::new(row);
+    let mut positions = Vec::with_capacity(1);
+    while !r.rest().is_empty() {
+        let batch = r.varint("batch")?;
+        let place = u32::try_from(r.varint("place")?).map_err(|_| DecodeError::Invalid("place"))?;
+        positions.push(Position { batch, place });
+    }
+    Ok(positions)
+}
+
+fn format(r: &mut Reader<'_>, what: &'static str) -> Result<(), DecodeError> {
+    match r.u8(what)? {
+        FORMAT => Ok(()),
+        found => Err(DecodeError::Version { what, found }),
+    }
+}

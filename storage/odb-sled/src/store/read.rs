@@ -1,0 +1,302 @@
+//! Reading.
+//!
+//! References, records and their log are read under the lock of what is in flight: a batch that begins meanwhile waits
+//! until the reader is done, and a reader that comes later sees the state before the batch.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use lochan_storage_model::{ObjectId, ObjectKind, RefName};
+use lochan_storage_odb::{
+    Batch, DerivedSpace, DerivedWrite, Outcome, Record, RecordSpace, RefLogEntry, Reference, Store,
+    StoreError, Writes,
+};
+
+use super::SledStore;
+use crate::{
+    chunks, error,
+    keys::{self, Position, Space},
+    rows::{self, ObjectHeader, RecordValue},
+};
+
+#[async_trait]
+impl Store for SledStore {
+    async fn object(&self, kind: ObjectKind, id: ObjectId) -> Result<Option<Bytes>, StoreError> {
+        let Some((position, row)) = self.locate(id)? else { return Ok(None) };
+        let what = || format!("object {id}");
+        let (header, bytes) = ObjectHeader::read(&row).map_err(error::row(what()))?;
+        if header.kind != kind {
+            return Ok(None);
+        }
+        let bytes = match bytes {
+            Some(bytes) => Bytes::copy_from_slice(bytes),
+            None => match chunks::read(&self.tree, position, header.size)? {
+                Some(bytes) => bytes,
+                // A sweep may have deleted it since the row was read.
+                None if self.locate(id)?.is_none() => return Ok(None),
+                None => return Err(StoreError::corrupt_object(id, "a chunk is missing")),
+            },
+        };
+        if ObjectId::of(kind, &bytes) != id {
+            return Err(StoreError::corrupt_object(id, "its bytes do not hash to its id"));
+        }
+        Ok(Some(bytes))
+    }
+
+    async fn reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError> {
+        let in_flight = self.in_flight();
+        match in_flight.references.get(name) {
+            Some((before, _)) => Ok(before.clone()),
+            None => self.stored_reference(name),
+        }
+    }
+
+    async fn references(&self, after: Option<&RefName>, limit: usize) -> Result<Vec<Reference>, StoreError> {
+        let in_flight = self.in_flight();
+        let space = keys::key(Space::Reference, &[]);
+        let from = after.map_or_else(|| space.clone(), |after| behind(keys::reference(after)));
+        let mut found = Vec::new();
+        for row in self.tree.range(from..keys::end_of(&space)) {
+            if found.len() >= limit {
+                break;
+            }
+            let (key, row) = row.map_err(error::read)?;
+            let name = ref_name(keys::inside(&key))?;
+            if !in_flight.references.contains_key(&name) {
+                found.push(decode_reference(name, &row)?);
+            }
+        }
+        if !in_flight.references.is_empty() {
+            let hidden =
+                in_flight.references.iter().filter(|(name, _)| after.is_none_or(|after| *name > after));
+            found.extend(hidden.filter_map(|(_, (before, _))| before.clone()));
+            found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+            found.truncate(limit);
+        }
+        Ok(found)
+    }
+
+    async fn record(&self, space: RecordSpace, key: &[u8]) -> Result<Option<Record>, StoreError> {
+        let in_flight = self.in_flight();
+        if !in_flight.records.is_empty()
+            && let Some(before) = in_flight.records.get(&(space, Bytes::copy_from_slice(key)))
+        {
+            return Ok(before.clone());
+        }
+        self.stored_record(space, key)
+    }
+
+    async fn records(
+        &self,
+        space: RecordSpace,
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<(Bytes, Record)>, StoreError> {
+        let in_flight = self.in_flight();
+        let prefix = keys::record(space, &[]);
+        let from = after.map_or_else(|| prefix.clone(), |after| behind(keys::record(space, after)));
+        let mut found = Vec::new();
+        for row in self.tree.range(from..keys::end_of(&prefix)) {
+            if found.len() >= limit {
+                break;
+            }
+            let (key, row) = row.map_err(error::read)?;
+            let key = Bytes::copy_from_slice(key.get(prefix.len()..).unwrap_or_default());
+            if in_flight.records.is_empty() || !in_flight.records.contains_key(&(space, key.clone())) {
+                found.push((key, self.decode_record(&row)?));
+            }
+        }
+        if !in_flight.records.is_empty() {
+            let hidden = in_flight.records.iter().filter(|((found, key), _)| {
+                *found == space && after.is_none_or(|after| key.as_ref() > after)
+            });
+            found.extend(
+                hidden.filter_map(|((_, key), before)| before.clone().map(|before| (key.clone(), before))),
+            );
+            found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+            found.truncate(limit);
+        }
+        Ok(found)
+    }
+
+    async fn ref_log(
+        &self,
+        name: &RefName,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<RefLogEntry>, StoreError> {
+        let in_flight = self.in_flight();
+        let end = before.unwrap_or(u64::MAX);
+        let end = match in_flight.references.get(name) {
+            Some((_, number)) => end.min(number + 1),
+            None => end,
+        };
+        let mut found = Vec::new();
+        for row in self.tree.range(keys::ref_log_prefix(name)..keys::ref_log(name, end)).rev() {
+            if found.len() >= limit {
+                break;
+            }
+            let (key, row) = row.map_err(error::read)?;
+            let entries = decode_log(name, &key, &row)?;
+            found.extend(entries.into_iter().rev().filter(|entry| entry.number < end));
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    async fn ref_log_names(&self, after: Option<&RefName>, limit: usize) -> Result<Vec<RefName>, StoreError> {
+        let in_flight = self.in_flight();
+        let space = keys::key(Space::RefLog, &[]);
+        let end = keys::end_of(&space);
+        let mut from = after.map_or(space, |after| keys::end_of(&keys::ref_log_prefix(after)));
+        let mut found = Vec::new();
+        while found.len() < limit {
+            let Some(row) = self.tree.range(from.as_slice()..end.as_slice()).next() else { break };
+            let (key, _) = row.map_err(error::read)?;
+            let (name, _) =
+                keys::split_ref_log(&key).ok_or_else(|| error::damaged("a ref log row", "bad key"))?;
+            let name = ref_name(name.as_bytes())?;
+            from = keys::end_of(&keys::ref_log_prefix(&name));
+            // A name whose first entry is in flight has no log yet.
+            if in_flight.references.get(&name).is_none_or(|(_, number)| *number > 0) {
+                found.push(name);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn request(&self, key: &[u8; 32]) -> Result<Option<RefLogEntry>, StoreError> {
+        let in_flight = self.in_flight();
+        if in_flight.requests.contains(key) {
+            return Ok(None);
+        }
+        let Some(row) = self.tree.get(keys::request(key)).map_err(error::read)? else { return Ok(None) };
+        let (name, number) = rows::read_request(&row).map_err(error::row("a row of the request index"))?;
+        let end = keys::ref_log(&name, number.saturating_add(1));
+        let Some(row) = self.tree.range(keys::ref_log_prefix(&name)..end).next_back() else {
+            return Ok(None);
+        };
+        let (key, row) = row.map_err(error::read)?;
+        Ok(decode_log(&name, &key, &row)?.into_iter().find(|entry| entry.number == number))
+    }
+
+    async fn derived(&self, space: DerivedSpace, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        match self.tree.get(keys::derived(space, key)).map_err(error::read)? {
+            None => Ok(None),
+            Some(row) => chunks::read_derived(&self.tree, space, key, &row),
+        }
+    }
+
+    async fn derived_scan(
+        &self,
+        space: DerivedSpace,
+        prefix: &[u8],
+        from: Option<&[u8]>,
+        reverse: bool,
+        limit: usize,
+    ) -> Result<Vec<(Bytes, Bytes)>, StoreError> {
+        let start = keys::derived(space, prefix);
+        let end = keys::end_of(&start);
+        let at = from.map(|from| keys::derived(space, from));
+        let range = match at {
+            Some(at) if reverse => start..behind(at).min(end),
+            Some(at) => at.max(start)..end,
+            None => start..end,
+        };
+        if range.start >= range.end {
+            return Ok(Vec::new());
+        }
+        let mut rows = self.tree.range(range);
+        let mut found = Vec::new();
+        while found.len() < limit {
+            let Some(row) = (if reverse { rows.next_back() } else { rows.next() }) else { break };
+            let (key, row) = row.map_err(error::read)?;
+            let key = Bytes::copy_from_slice(key.get(keys::PREFIX_BYTES + 1..).unwrap_or_default());
+            if let Some(value) = chunks::read_derived(&self.tree, space, &key, &row)? {
+                found.push((key, value));
+            }
+        }
+        Ok(found)
+    }
+
+    async fn put_derived(&self, rows: Vec<DerivedWrite>) -> Result<(), StoreError> {
+        self.write_derived(&rows)
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Outcome, StoreError> {
+        self.write_batch(batch)
+    }
+
+    fn writes(&self) -> Writes {
+        self.writes_now()
+    }
+}
+
+impl SledStore {
+    /// Position and row of an object.
+    pub(super) fn locate(&self, id: ObjectId) -> Result<Option<(Position, sled::IVec)>, StoreError> {
+        if let Some(found) = self.locate_recent(id)? {
+            return Ok(Some(found));
+        }
+        for position in self.positions.written(id)? {
+            if let Some(row) = self.row_at(position, id)? {
+                return Ok(Some((position, row)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Position and row of an object put lately.
+    pub(super) fn locate_recent(&self, id: ObjectId) -> Result<Option<(Position, sled::IVec)>, StoreError> {
+        let Some(position) = self.positions.recent(id) else { return Ok(None) };
+        Ok(self.row_at(position, id)?.map(|row| (position, row)))
+    }
+
+    /// The row at `position` if `id` stands there.
+    pub(super) fn row_at(&self, position: Position, id: ObjectId) -> Result<Option<sled::IVec>, StoreError> {
+        let Some(row) = self.tree.get(keys::object(position)).map_err(error::read)? else { return Ok(None) };
+        let (header, _) = ObjectHeader::read(&row).map_err(error::row(format!("object {id}")))?;
+        Ok((header.id == id).then_some(row))
+    }
+
+    pub(super) fn stored_reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError> {
+        let row = self.tree.get(keys::reference(name)).map_err(error::read)?;
+        row.map(|row| decode_reference(name.clone(), &row)).transpose()
+    }
+
+    pub(super) fn stored_record(&self, space: RecordSpace, key: &[u8]) -> Result<Option<Record>, StoreError> {
+        let row = self.tree.get(keys::record(space, key)).map_err(error::read)?;
+        row.map(|row| self.decode_record(&row)).transpose()
+    }
+
+    fn decode_record(&self, row: &[u8]) -> Result<Record, StoreError> {
+        let (version, value) = rows::read_record(row).map_err(error::row("a record"))?;
+        let value = match value {
+            RecordValue::Here(value) => value,
+            RecordValue::Chunked { at, size } => chunks::read(&self.tree, at, size)?
+                .ok_or_else(|| error::damaged("a record", "a chunk is missing"))?,
+        };
+        Ok(Record { version, value })
+    }
+}
+
+pub(super) fn decode_log(name: &RefName, key: &[u8], row: &[u8]) -> Result<Vec<RefLogEntry>, StoreError> {
+    let what = || format!("the log of reference {name}");
+    let (_, first) = keys::split_ref_log(key).ok_or_else(|| error::damaged(what(), "bad key"))?;
+    rows::read_log(name, first, row).map_err(error::row(what()))
+}
+
+fn decode_reference(name: RefName, row: &[u8]) -> Result<Reference, StoreError> {
+    let what = format!("reference {name}");
+    Reference::decode(name, row).map_err(error::row(what))
+}
+
+fn ref_name(bytes: &[u8]) -> Result<RefName, StoreError> {
+    let name = std::str::from_utf8(bytes).ok().and_then(|name| RefName::new(name).ok());
+    name.ok_or_else(|| error::damaged("the key of a reference", "it is no reference name"))
+}
+
+/// The first key behind `key`.
+fn behind(mut key: Vec<u8>) -> Vec<u8> {
+    key.push(0);
+    key
+}

@@ -1,0 +1,198 @@
+//! Maintenance: epochs, scanning, deleting.
+
+use std::{collections::HashSet, sync::atomic::Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use lochan_storage_model::{Micros, ObjectId, ObjectKind, RefName};
+use lochan_storage_odb::{Epoch, ObjectInfo, RefLogEntry, Store, StoreError, Sweep};
+
+use super::{SledStore, read::decode_log};
+use crate::{
+    chunks, error,
+    in_flight::InFlight,
+    keys::{self, Position, Space},
+    rows::{self, ObjectHeader},
+};
+
+/// Objects deleted in one batch, at most.
+const DELETE_OBJECTS_MAX: usize = 1024;
+/// Names whose log is looked at in one go.
+const EXPIRE_NAMES: usize = 256;
+
+#[async_trait]
+impl Sweep for SledStore {
+    async fn epoch(&self) -> Result<Epoch, StoreError> {
+        Ok(self.epoch.load(Ordering::Acquire))
+    }
+
+    async fn begin_epoch(&self) -> Result<Epoch, StoreError> {
+        let writer = self.writer()?;
+        let epoch = self.epoch.load(Ordering::Acquire).saturating_add(1);
+        let mut rows = sled::Batch::default();
+        rows.insert(keys::epoch(), rows::write_number(u64::from(epoch)));
+        self.apply(rows, InFlight::default())?;
+        self.epoch.store(epoch, Ordering::Release);
+        drop(writer);
+        Ok(epoch)
+    }
+
+    async fn scan_objects(
+        &self,
+        after: Option<Bytes>,
+        limit: usize,
+    ) -> Result<Vec<(Bytes, ObjectInfo)>, StoreError> {
+        let space = keys::key(Space::Object, &[]);
+        let from = match &after {
+            None => space.clone(),
+            Some(token) => [space.as_slice(), token, &[0]].concat(),
+        };
+        let mut found = Vec::new();
+        for row in self.tree.range(from..keys::end_of(&space)).take(limit) {
+            let (key, row) = row.map_err(error::read)?;
+            let (header, _) = ObjectHeader::read(&row).map_err(error::row("an object row"))?;
+            let ObjectHeader { kind, epoch, id, size } = header;
+            let token = Bytes::copy_from_slice(keys::inside(&key));
+            found.push((token, ObjectInfo { id, kind, size, epoch }));
+        }
+        Ok(found)
+    }
+
+    async fn delete_objects(
+        &self,
+        ids: &[(ObjectKind, ObjectId)],
+        epoch: Epoch,
+    ) -> Result<usize, StoreError> {
+        let mut deleted = 0;
+        for part in ids.chunks(DELETE_OBJECTS_MAX) {
+            deleted += self.delete_some(part, epoch)?;
+        }
+        Ok(deleted)
+    }
+
+    async fn expire_ref_log(&self, time: Micros) -> Result<usize, StoreError> {
+        let mut expired = 0;
+        let mut after: Option<RefName> = None;
+        loop {
+            let names = self.ref_log_names(after.as_ref(), EXPIRE_NAMES).await?;
+            for name in &names {
+                expired += self.expire_log_of(name, time)?;
+            }
+            match names.into_iter().next_back() {
+                None => return Ok(expired),
+                last => after = last,
+            }
+        }
+    }
+}
+
+impl SledStore {
+    fn delete_some(&self, ids: &[(ObjectKind, ObjectId)], epoch: Epoch) -> Result<usize, StoreError> {
+        let writer = self.writer()?;
+        let mut rows = sled::Batch::default();
+        let mut gone = HashSet::new();
+        for (kind, id) in ids {
+            if gone.contains(id) {
+                continue;
+            }
+            // One object may stand at several places; its latest put counts for all of them.
+            let mut places: Vec<(Position, ObjectHeader)> = Vec::new();
+            let guesses = self.positions.recent(*id).into_iter().chain(self.positions.written(*id)?);
+            for position in guesses {
+                let known = places.iter().any(|(known, _)| *known == position);
+                if !known && let Some(row) = self.row_at(position, *id)? {
+                    let (header, _) = ObjectHeader::read(&row).map_err(error::row(format!("object {id}")))?;
+                    places.push((position, header));
+                }
+            }
+            let old = places.iter().all(|(_, header)| header.kind == *kind && header.epoch < epoch);
+            if places.is_empty() || !old {
+                continue;
+            }
+            for (position, header) in places {
+                rows.remove(&keys::object(position));
+                chunks::remove(position, header.size, &mut rows);
+            }
+            gone.insert(*id);
+        }
+        if gone.is_empty() {
+            return Ok(0);
+        }
+        for id in &gone {
+            self.remove_position(*id, &mut rows)?;
+        }
+        self.apply(rows, InFlight::default())?;
+        for id in &gone {
+            self.positions.forget(*id);
+        }
+        drop(writer);
+        Ok(gone.len())
+    }
+
+    /// Removes the row from id to position, unless another object shares it. An entry that stays or comes back is
+    /// harmless: the row at its position is gone for ever.
+    fn remove_position(&self, id: ObjectId, rows: &mut sled::Batch) -> Result<(), StoreError> {
+        for position in self.positions.written(id)? {
+            let row = self.tree.get(keys::object(position)).map_err(error::read)?;
+            if let Some(row) = row {
+                let (header, _) = ObjectHeader::read(&row).map_err(error::row(format!("object {id}")))?;
+                if header.id != id {
+                    return Ok(());
+                }
+            }
+        }
+        rows.remove(&keys::position(id));
+        Ok(())
+    }
+
+    fn expire_log_of(&self, name: &RefName, time: Micros) -> Result<usize, StoreError> {
+        let writer = self.writer()?;
+        let prefix = keys::ref_log_prefix(name);
+        let mut log = self.tree.range(prefix.clone()..keys::end_of(&prefix));
+        let Some(last) = log.next_back() else { return Ok(0) };
+        let (last_key, last_row) = last.map_err(error::read)?;
+        let newest = decode_log(name, &last_key, &last_row)?.last().map_or(0, |entry| entry.number);
+        let mut rows = sled::Batch::default();
+        let mut expired = 0;
+        for row in self.tree.range(prefix.clone()..keys::end_of(&prefix)) {
+            let (key, row) = row.map_err(error::read)?;
+            let (kept, old): (Vec<RefLogEntry>, Vec<RefLogEntry>) = decode_log(name, &key, &row)?
+                .into_iter()
+                .partition(|entry| entry.time >= time || entry.number == newest);
+            if old.is_empty() {
+                continue;
+            }
+            expired += old.len();
+            rows.remove(&key);
+            for (first, row) in rows::write_log(&kept) {
+                rows.insert(keys::ref_log(name, first), row);
+            }
+            for request in old.iter().filter_map(|entry| Some((entry.request?, entry.number))) {
+                self.remove_request(name, request.1, &request.0.key, &mut rows)?;
+            }
+        }
+        if expired > 0 {
+            self.apply(rows, InFlight::default())?;
+        }
+        drop(writer);
+        Ok(expired)
+    }
+
+    /// Removes a row of the request index if it still leads to that entry.
+    fn remove_request(
+        &self,
+        name: &RefName,
+        number: u64,
+        request: &[u8; 32],
+        rows: &mut sled::Batch,
+    ) -> Result<(), StoreError> {
+        let key = keys::request(request);
+        if let Some(row) = self.tree.get(&key).map_err(error::read)?
+            && rows::read_request(&row).map_err(error::row("a row of the request index"))?
+                == (name.clone(), number)
+        {
+            rows.remove(key);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,268 @@
+//! The one write.
+
+use std::{
+    collections::HashSet,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{MutexGuard, PoisonError, atomic::Ordering},
+};
+
+use lochan_storage_model::{ObjectId, ObjectKind, RefName};
+use lochan_storage_odb::{
+    Batch, DerivedWrite, NewObject, Outcome, Record, RecordSpace, Reference, StoreError, Writes,
+    stage::{Durable, Staged, StagedRecord, StagedReference, check_derived_bounds, stage},
+};
+
+use super::{SledStore, Writer};
+use crate::{
+    chunks, error,
+    in_flight::InFlight,
+    keys::{self, Position},
+    rows::{self, ObjectHeader, RecordValue},
+};
+
+impl SledStore {
+    pub(super) fn write_batch(&self, batch: Batch) -> Result<Outcome, StoreError> {
+        let mut writer = self.writer()?;
+        self.positions.wait_for_room();
+        let mut staged = stage(batch, self)?;
+        let outcome = std::mem::take(&mut staged.outcome);
+        if staged.is_empty() {
+            return Ok(outcome);
+        }
+        let before = InFlight::of(&staged);
+        let Staged { objects, references, records, derived, .. } = staged;
+        let Writer { batch, scratch } = &mut *writer;
+        *batch += 1;
+        let mut places = Places { batch: *batch, next: 0 };
+        let mut rows = sled::Batch::default();
+        let placed = self.add_objects(objects, &mut places, scratch, &mut rows)?;
+        for (name, reference) in &references {
+            add_reference(name, reference, &mut rows);
+        }
+        for ((space, key), record) in &records {
+            self.add_record(*space, key, record, &mut places, &mut rows)?;
+        }
+        self.add_derived(&derived, scratch, &mut rows)?;
+        self.apply(rows, before)?;
+        self.positions.add(*batch, placed);
+        self.show();
+        Ok(outcome)
+    }
+
+    pub(super) fn write_derived(&self, derived: &[DerivedWrite]) -> Result<(), StoreError> {
+        check_derived_bounds(derived)?;
+        if let Some(cause) = self.refused.get() {
+            return Err(StoreError::WritesRefused(cause.clone()));
+        }
+        let mut rows = sled::Batch::default();
+        self.add_derived(derived, &mut Vec::new(), &mut rows)?;
+        self.tree.apply_batch(rows).map_err(|error| StoreError::Unknown(error.to_string()))
+    }
+
+    pub(super) fn writes_now(&self) -> Writes {
+        self.refused.get().cloned().map_or(Writes::Allowed, Writes::Refused)
+    }
+
+    /// The right to write, one at a time.
+    pub(super) fn writer(&self) -> Result<MutexGuard<'_, Writer>, StoreError> {
+        // What a panic may leave behind is a number not used and a row not whole in `scratch`; both are overwritten.
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.refused.get() {
+            Some(cause) => Err(StoreError::WritesRefused(cause.clone())),
+            None => Ok(writer),
+        }
+    }
+
+    /// Applies rows and makes them durable. Readers see `before` from now on, until [`SledStore::show`].
+    pub(super) fn apply(&self, rows: sled::Batch, before: InFlight) -> Result<(), StoreError> {
+        *self.in_flight.write().unwrap_or_else(PoisonError::into_inner) = before;
+        // sled asserts in some of its failures; such a one is a failed write like any other.
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            self.tree.apply_batch(rows).map_err(|error| format!("write failed: {error}"))?;
+            self.db.flush().map_err(|error| format!("flush failed: {error}"))?;
+            self.syncer.sync().map_err(|error| format!("sync failed: {error}"))
+        }));
+        let cause = match done {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(cause)) => cause,
+            Err(_) => "the engine panicked in a write".to_owned(),
+        };
+        tracing::error!(cause, "writes are refused until the store is opened again");
+        let cause = self.refused.get_or_init(|| cause);
+        Err(StoreError::Unknown(cause.clone()))
+    }
+
+    /// Lets readers see what was applied.
+    pub(super) fn show(&self) {
+        let mut in_flight = self.in_flight.write().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::take(&mut *in_flight);
+        drop(in_flight);
+        drop(before);
+    }
+
+    fn add_objects(
+        &self,
+        objects: Vec<NewObject>,
+        places: &mut Places,
+        scratch: &mut Vec<u8>,
+        rows: &mut sled::Batch,
+    ) -> Result<Vec<(ObjectId, Position)>, StoreError> {
+        let epoch = self.epoch.load(Ordering::Acquire);
+        let mut placed = Vec::with_capacity(objects.len());
+        let mut seen = HashSet::with_capacity(objects.len());
+        for NewObject { kind, id, bytes } in objects {
+            if !seen.insert(id) {
+                continue;
+            }
+            // A commit has its own time and never comes twice but in a repetition; the others repeat every day.
+            let known = match kind {
+                ObjectKind::Commit => self.locate_recent(id)?,
+                _ => self.locate(id)?,
+            };
+            if let Some((position, row)) = known {
+                let (header, _) = ObjectHeader::read(&row).map_err(error::row(format!("object {id}")))?;
+                if header.epoch != epoch {
+                    rows.insert(&keys::object(position), ObjectHeader::renewed(&row, epoch));
+                }
+                continue;
+            }
+            let position = places.take();
+            ObjectHeader { kind, epoch, id, size: bytes.len() }.write(&bytes, scratch);
+            rows.insert(&keys::object(position), scratch.as_slice());
+            if rows::chunks(bytes.len()) > 0 {
+                chunks::write(position, &bytes, rows);
+            }
+            placed.push((id, position));
+        }
+        Ok(placed)
+    }
+
+    fn add_record(
+        &self,
+        space: RecordSpace,
+        key: &[u8],
+        record: &StagedRecord,
+        places: &mut Places,
+        rows: &mut sled::Batch,
+    ) -> Result<(), StoreError> {
+        if !record.changed() {
+            return Ok(());
+        }
+        let row_key = keys::record(space, key);
+        if let Some(old) = &record.before
+            && rows::chunks(old.value.len()) > 0
+            && let Some(row) = self.tree.get(&row_key).map_err(error::read)?
+            && let (_, RecordValue::Chunked { at, size }) =
+                rows::read_record(&row).map_err(error::row("a record"))?
+        {
+            chunks::remove(at, size, rows);
+        }
+        match &record.after {
+            Some(Record { version, value }) => {
+                let kept = if rows::chunks(value.len()) == 0 {
+                    RecordValue::Here(value.clone())
+                } else {
+                    let at = places.take();
+                    chunks::write(at, value, rows);
+                    RecordValue::Chunked { at, size: value.len() }
+                };
+                rows.insert(row_key, rows::write_record(*version, &kept));
+                if record.before.is_none() && record.version_before > 0 {
+                    rows.remove(keys::record_version(space, key));
+                }
+            }
+            None => {
+                if record.before.is_some() {
+                    rows.remove(row_key);
+                }
+                rows.insert(keys::record_version(space, key), rows::write_number(record.version));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_derived(
+        &self,
+        derived: &[DerivedWrite],
+        scratch: &mut Vec<u8>,
+        rows: &mut sled::Batch,
+    ) -> Result<(), StoreError> {
+        for DerivedWrite { space, key, value } in derived {
+            match value {
+                Some(value) => chunks::write_derived(*space, key, value, scratch, rows),
+                None => chunks::remove_derived(&self.tree, *space, key, rows)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn add_reference(name: &RefName, reference: &StagedReference, rows: &mut sled::Batch) {
+    if reference.entries.is_empty() {
+        return;
+    }
+    match &reference.after {
+        Some(after) => {
+            rows.insert(keys::reference(name), after.encode());
+            if reference.before.is_none() && reference.number_before > 0 {
+                rows.remove(keys::ref_number(name));
+            }
+        }
+        None => {
+            if reference.before.is_some() {
+                rows.remove(keys::reference(name));
+            }
+            rows.insert(keys::ref_number(name), rows::write_number(reference.number()));
+        }
+    }
+    for (first, row) in rows::write_log(&reference.entries) {
+        rows.insert(keys::ref_log(name, first), row);
+    }
+    for entry in &reference.entries {
+        if let Some(request) = &entry.request {
+            rows.insert(keys::request(&request.key), rows::write_request(name, entry.number));
+        }
+    }
+}
+
+/// Places of the batch under way.
+struct Places {
+    batch: u64,
+    next: u32,
+}
+
+impl Places {
+    fn take(&mut self) -> Position {
+        let place = self.next;
+        self.next += 1;
+        Position { batch: self.batch, place }
+    }
+}
+
+/// The tree as it is. Only the batch that holds the writer asks, and between batches nothing is in flight.
+impl Durable for SledStore {
+    fn reference(&self, name: &RefName) -> Result<(Option<Reference>, u64), StoreError> {
+        if let Some(reference) = self.stored_reference(name)? {
+            let number = reference.number;
+            return Ok((Some(reference), number));
+        }
+        Ok((None, self.stored_number(&keys::ref_number(name))?))
+    }
+
+    fn record(&self, space: RecordSpace, key: &[u8]) -> Result<(Option<Record>, u64), StoreError> {
+        if let Some(record) = self.stored_record(space, key)? {
+            let version = record.version;
+            return Ok((Some(record), version));
+        }
+        Ok((None, self.stored_number(&keys::record_version(space, key))?))
+    }
+}
+
+impl SledStore {
+    fn stored_number(&self, key: &[u8]) -> Result<u64, StoreError> {
+        match self.tree.get(key).map_err(error::read)? {
+            None => Ok(0),
+            Some(row) => rows::read_number(&row).map_err(error::row("a kept number")),
+        }
+    }
+}
