@@ -1,1 +1,14 @@
 //! Kills a running server at random moments and checks that nothing acknowledged is lost.
+//!
+//! Sixteen writers commit, merge and move references over HTTP until the process is killed. After the restart, what the
+//! server says is compared with what the writers were told. [`check`] is pure, so that faults can be planted in its tests.
+
+pub mod check;
+pub mod client;
+pub mod observe;
+pub mod process;
+pub mod record;
+pub mod rng;
+pub mod run;
+pub mod schedule;
+pub mod writers;

@@ -1,2 +1,101 @@
-//! The kill harness as a program.
-fn main() {}
+//! The kill harness as a program: `lochan-faults --kills 200 --seed 7`.
+
+// The report is what this program is for.
+#![allow(clippy::print_stdout)]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use lochan_tests_faults::process;
+use lochan_tests_faults::run::{self, Plan, Round};
+
+/// Kills a Lochan server at random moments under sixteen writers and checks that nothing acknowledged is lost.
+#[derive(Parser)]
+#[command(name = "lochan-faults", version)]
+struct Args {
+    /// Number of rounds; each ends with a kill.
+    #[arg(long, default_value_t = 200)]
+    kills: u64,
+    /// Seed of the schedule; without it the time. The report names it.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Server binary; without it `LOCHAN_SERVER_BIN`, else `lochan-server` beside this program.
+    #[arg(long)]
+    server: Option<PathBuf>,
+    /// Runs `fsck --full` after every so many rounds, too; 0 for only at the end.
+    #[arg(long, default_value_t = 0)]
+    fsck_every: u64,
+    /// Longest time from a start to the first answered read in milliseconds.
+    #[arg(long, default_value_t = 1000)]
+    restart_ms_max: u64,
+    /// Keeps data and logs even when all is well.
+    #[arg(long)]
+    keep: bool,
+}
+
+fn main() -> ExitCode {
+    match start(&Args::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("lochan-faults: {e:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn start(args: &Args) -> Result<bool> {
+    let program = match &args.server {
+        Some(program) => program.clone(),
+        None => process::locate()?,
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).context("clock before 1970")?;
+    let seed = args.seed.unwrap_or(now.as_secs());
+    let folder = tempfile::Builder::new().prefix("lochan-faults-").tempdir()?;
+    println!("seed {seed}, {} rounds, server {}", args.kills, program.display());
+    let plan = Plan {
+        program,
+        folder: folder.path().to_owned(),
+        kills: args.kills,
+        seed,
+        fsck_every: args.fsck_every,
+        restart_max: Duration::from_millis(args.restart_ms_max),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = runtime.block_on(run::run(&plan, tell));
+    let well = outcome.as_ref().is_ok_and(|report| report.violations.is_empty());
+    if args.keep || !well {
+        println!("data and logs are kept in {}", folder.keep().display());
+    }
+    let report = outcome.with_context(|| format!("seed {seed}"))?;
+    for violation in &report.violations {
+        println!("VIOLATION {violation}");
+    }
+    println!(
+        "seed {seed}: {} kills, {} requests acknowledged, slowest restart {} ms, {} violations",
+        report.kills,
+        report.acknowledged,
+        report.restart_max.as_millis(),
+        report.violations.len()
+    );
+    Ok(well)
+}
+
+fn tell(round: &Round) {
+    println!(
+        "round {:>3}: killed after {:>4} ms{}; acknowledged {} commits, {} merges, {} moves; {} refused, {} in flight; \
+         served again after {} ms",
+        round.number,
+        round.kill_after.as_millis(),
+        if round.killed_twice { " and while starting" } else { "" },
+        round.commits,
+        round.merges,
+        round.moves,
+        round.refused,
+        round.in_flight,
+        round.restart.as_millis()
+    );
+}
