@@ -142,23 +142,19 @@ start_s3() {
 # its addresses in $work/NAME.json.
 start_server() {
   local name=$1; shift
-  export LOCHAN__WAREHOUSES__LAKE__S3__ENDPOINT LOCHAN__WAREHOUSES__LAKE__S3__REGION LOCHAN__WAREHOUSES__LAKE__S3__PATH_STYLE \
-    LOCHAN__WAREHOUSES__LAKE__S3__ACCESS_KEY_ID LOCHAN__WAREHOUSES__LAKE__S3__SECRET_ACCESS_KEY
-  LOCHAN__WAREHOUSES__LAKE__S3__ENDPOINT=$(json "$work/s3.json" endpoint)
-  LOCHAN__WAREHOUSES__LAKE__S3__REGION=$(json "$work/s3.json" region)
-  LOCHAN__WAREHOUSES__LAKE__S3__PATH_STYLE=true
-  LOCHAN__WAREHOUSES__LAKE__S3__ACCESS_KEY_ID=$(json "$work/s3.json" access_key)
-  LOCHAN__WAREHOUSES__LAKE__S3__SECRET_ACCESS_KEY=$(json "$work/s3.json" secret_key)
-  spawn "$name" "$server_bin" serve --data-dir "$work/$name" --listen 127.0.0.1:0 --management-listen 127.0.0.1:0 \
+  LOCHAN__WAREHOUSES__LAKE__S3__ENDPOINT=$(json "$work/s3.json" endpoint) \
+    LOCHAN__WAREHOUSES__LAKE__S3__REGION=$(json "$work/s3.json" region) \
+    LOCHAN__WAREHOUSES__LAKE__S3__PATH_STYLE=true \
+    LOCHAN__WAREHOUSES__LAKE__S3__ACCESS_KEY_ID=$(json "$work/s3.json" access_key) \
+    LOCHAN__WAREHOUSES__LAKE__S3__SECRET_ACCESS_KEY=$(json "$work/s3.json" secret_key) \
+    spawn "$name" "$server_bin" serve --data-dir "$work/$name" --listen 127.0.0.1:0 --management-listen 127.0.0.1:0 \
     --warehouse "lake=s3://$(json "$work/s3.json" bucket)/warehouse" --ready-file "$work/$name.json" "$@"
-  unset LOCHAN__WAREHOUSES__LAKE__S3__ENDPOINT LOCHAN__WAREHOUSES__LAKE__S3__REGION LOCHAN__WAREHOUSES__LAKE__S3__PATH_STYLE \
-    LOCHAN__WAREHOUSES__LAKE__S3__ACCESS_KEY_ID LOCHAN__WAREHOUSES__LAKE__S3__SECRET_ACCESS_KEY
   wait_for_file "$name" "$work/$name.json"
 }
 
 # start_dev NAME: `lochan-server dev`, with its own S3 endpoint; its addresses in $work/NAME.json.
 start_dev() {
-  spawn "$1" "$server_bin" dev --data-dir "$work/$1" --listen 127.0.0.1:0 --management-listen 127.0.0.1:0 \
-    --ready-file "$work/$1.json"
+  LOCHAN__DEV__S3_LISTEN=127.0.0.1:0 spawn "$1" "$server_bin" dev --data-dir "$work/$1" --listen 127.0.0.1:0 \
+    --management-listen 127.0.0.1:0 --ready-file "$work/$1.json"
   wait_for_file "$1" "$work/$1.json"
 }

@@ -138,18 +138,21 @@ kit_binaries() {
 }
 
 new_work
-failed=()
+failed=() kits=()
 for name in "$@"; do
   case $name in
     demo) "$root/integration/demo.sh" || failed+=("$name") ;;
     pynessie) build_binaries && run_pynessie || failed+=("$name") ;;
     spark) kit_binaries && run_spark || failed+=("$name") ;;
-    kits) kit_binaries && run_kits "${ALL_KITS[@]}" || failed+=("$name") ;;
+    kits) kits+=("${ALL_KITS[@]}") ;;
     *)
       [[ " ${ALL_KITS[*]} " == *" $name "* ]] || fail "unknown suite '$name' (see --help)"
-      kit_binaries && run_kits "$name" || failed+=("$name")
+      kits+=("$name")
       ;;
   esac
 done
+if [ ${#kits[@]} -gt 0 ]; then
+  kit_binaries && run_kits "${kits[@]}" || failed+=(kits)
+fi
 [ ${#failed[@]} = 0 ] || fail "failed: ${failed[*]}"
 say "passed: $*"
