@@ -1,0 +1,101 @@
+//! The subcommands.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use crate::args::{Args, Command, Fsck, Settings};
+use crate::config::{self, Config, Loaded};
+use crate::dev::settings::{self, Target};
+use crate::running::{self, Mode};
+use crate::{shutdown, telemetry};
+
+/// Blocking work (disk, compression) runs on at most so many threads besides the workers.
+const BLOCKING_THREADS_MAX: usize = 64;
+/// Fewest and most worker threads when their number is left to the machine.
+const WORKER_THREADS: (usize, usize) = (2, 16);
+
+/// Does what the command line says.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.command {
+        None => serve(&args.settings, Mode::Serve),
+        Some(Command::Serve(settings)) => serve(&settings, Mode::Serve),
+        Some(Command::Dev(settings)) => serve(&settings, Mode::Dev),
+        Some(Command::Config(settings)) => print_config(&settings),
+        Some(Command::Fsck(fsck)) => verify(&fsck),
+    }
+}
+
+fn load(settings: &Settings) -> Result<Loaded, config::Error> {
+    // Variables that are no UTF-8 cannot be settings of ours.
+    let vars = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    config::load(settings.config.as_deref(), vars, settings.layer())
+}
+
+fn serve(settings: &Settings, mode: Mode) -> anyhow::Result<ExitCode> {
+    let config = load(settings)?.config;
+    telemetry::init_logs(&config.log)?;
+    runtime(&config)?.block_on(async {
+        let running = running::start(&config, mode).await?;
+        if let Some(file) = &settings.ready_file {
+            running.announce(file)?;
+        }
+        let ready = &running.ready;
+        tracing::info!(
+            nessie = ready.nessie,
+            iceberg = ready.iceberg,
+            management = ready.management,
+            version = env!("CARGO_PKG_VERSION"),
+            "serving"
+        );
+        if let Some(s3) = &ready.s3 {
+            let target =
+                Target { iceberg: &ready.iceberg, nessie: &ready.nessie, warehouse: &running.warehouse, s3 };
+            say(&settings::print(target))?;
+        }
+        shutdown::signal().await.context("cannot wait for signals")?;
+        tracing::info!("stopping: requests at work are finished first");
+        running.stop().await;
+        tracing::info!("stopped");
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn runtime(config: &Config) -> anyhow::Result<tokio::runtime::Runtime> {
+    let threads = match config.server.worker_threads {
+        0 => {
+            let cores = std::thread::available_parallelism().map_or(WORKER_THREADS.0, usize::from);
+            cores.clamp(WORKER_THREADS.0, WORKER_THREADS.1)
+        }
+        threads => threads as usize,
+    };
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .thread_name("lochan")
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")
+}
+
+fn print_config(settings: &Settings) -> anyhow::Result<ExitCode> {
+    say(&config::print(&load(settings)?))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn verify(fsck: &Fsck) -> anyhow::Result<ExitCode> {
+    let config = load(&fsck.settings)?.config;
+    telemetry::init_logs(&config.log)?;
+    anyhow::bail!("cannot verify {}", config.store.data_dir.display())
+}
+
+/// Prints to standard output. A reader that has gone is no error.
+fn say(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write to standard output"),
+    }
+}

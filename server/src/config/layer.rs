@@ -1,0 +1,240 @@
+//! Settings from one source, and layers of them on top of each other.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::error::Error;
+use super::keys::{self, FILE_SUFFIX, Kind};
+
+/// Where a setting comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody set it.
+    Default,
+    /// The configuration file.
+    File(PathBuf),
+    /// An environment variable.
+    Env(String),
+    /// A flag.
+    Flag(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::File(path) => write!(f, "{}", path.display()),
+            Origin::Env(name) => write!(f, "environment: {name}"),
+            Origin::Flag(name) => write!(f, "flag: {name}"),
+        }
+    }
+}
+
+/// A value as given: typed in TOML, text elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+enum Given {
+    Text(String),
+    Toml(toml::Value),
+}
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Text and words.
+    Text(String),
+    /// Truth values.
+    Bool(bool),
+    /// Numbers.
+    Number(u32),
+}
+
+/// One setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry<V> {
+    /// Sections and name.
+    pub path: Vec<String>,
+    /// Its value.
+    pub value: V,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Unchecked settings of one source, in its order.
+#[derive(Clone, Debug, Default)]
+pub struct Layer(Vec<Entry<Given>>);
+
+impl Layer {
+    /// No settings.
+    pub fn new() -> Self {
+        Layer::default()
+    }
+
+    /// Adds a setting given as text.
+    pub fn set_text(&mut self, path: &[&str], text: &str, origin: Origin) {
+        let path = path.iter().map(|part| (*part).to_owned()).collect();
+        self.0.push(Entry { path, value: Given::Text(text.to_owned()), origin });
+    }
+
+    /// The settings of a TOML document; `file` is where it was read from.
+    pub fn from_toml(text: &str, file: &Path) -> Result<Self, Error> {
+        let table: toml::Table = text
+            .parse()
+            .map_err(|source| Error::Syntax { file: file.to_owned(), source: Box::new(source) })?;
+        let mut layer = Layer::new();
+        layer.add_table(&mut Vec::new(), table, file);
+        Ok(layer)
+    }
+
+    fn add_table(&mut self, at: &mut Vec<String>, table: toml::Table, file: &Path) {
+        for (name, value) in table {
+            at.push(name);
+            match value {
+                toml::Value::Table(table) => self.add_table(at, table, file),
+                value => {
+                    let origin = Origin::File(file.to_owned());
+                    self.0.push(Entry { path: at.clone(), value: Given::Toml(value), origin });
+                }
+            }
+            at.pop();
+        }
+    }
+
+    /// The settings among environment variables: `LOCHAN__SECTION__KEY`, whatever the case of section and key.
+    pub fn from_env(vars: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut layer = Layer::new();
+        let mut found: Vec<_> = vars
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.strip_prefix("LOCHAN__")?.to_lowercase(), name, value)))
+            .collect();
+        // The environment has no order of its own; the first warehouse must not depend on chance.
+        found.sort();
+        for (key, name, value) in found {
+            let path = key.split("__").map(str::to_owned).collect();
+            layer.0.push(Entry { path, value: Given::Text(value), origin: Origin::Env(name) });
+        }
+        layer
+    }
+}
+
+/// Checked settings, the later layer on top.
+#[derive(Clone, Default)]
+pub struct Merged(Vec<Entry<Value>>);
+
+impl Merged {
+    /// The defaults and then `layers`, each winning over those before.
+    pub fn of(layers: impl IntoIterator<Item = Layer>) -> Result<Self, Error> {
+        let mut merged = Merged::default();
+        for key in keys::KEYS.iter().filter(|key| !key.path.contains(&"*")) {
+            if let Some(default) = key.default {
+                let path: Vec<String> = key.path.iter().map(|part| (*part).to_owned()).collect();
+                let value = check(&path, key.kind, Given::Text(default.to_owned()), &Origin::Default)?;
+                merged.0.push(Entry { path, value, origin: Origin::Default });
+            }
+        }
+        for layer in layers {
+            merged.add(layer)?;
+        }
+        Ok(merged)
+    }
+
+    fn add(&mut self, layer: Layer) -> Result<(), Error> {
+        let mut set_here: Vec<Vec<String>> = Vec::new();
+        for Entry { mut path, value, origin } in layer.0 {
+            self.adopt_name(&mut path, &origin);
+            let Some((key, is_file)) = keys::find(&path) else {
+                let nearest = keys::nearest(&path);
+                return Err(Error::UnknownKey { key: path.join("."), origin, nearest });
+            };
+            let kind = if is_file { Kind::Text } else { key.kind };
+            let value = check(&path, kind, value, &origin)?;
+            if key.from_file {
+                let twin = twin(&path, is_file);
+                if set_here.contains(&twin) {
+                    return Err(Error::Twice { key: path.join("."), twin: twin.join("."), origin });
+                }
+                self.0.retain(|entry| entry.path != twin);
+            }
+            match self.0.iter_mut().find(|entry| entry.path == path) {
+                Some(entry) => (entry.value, entry.origin) = (value, origin),
+                None => self.0.push(Entry { path: path.clone(), value, origin }),
+            }
+            set_here.push(path);
+        }
+        Ok(())
+    }
+
+    /// A warehouse named by the environment, which knows no case, is the one already there whose name differs in
+    /// case only.
+    fn adopt_name(&self, path: &mut [String], origin: &Origin) {
+        let (Origin::Env(_), [section, name, ..]) = (origin, path) else { return };
+        if section == "warehouses"
+            && let Some(known) = self.warehouse_names().find(|known| known.eq_ignore_ascii_case(name))
+        {
+            *name = known.to_owned();
+        }
+    }
+
+    /// Names of warehouses, the first mentioned first.
+    pub fn warehouse_names(&self) -> impl Iterator<Item = &str> {
+        let mut seen: Vec<&str> = Vec::new();
+        for entry in &self.0 {
+            if let [section, name, ..] = entry.path.as_slice()
+                && section == "warehouses"
+                && !seen.contains(&name.as_str())
+            {
+                seen.push(name);
+            }
+        }
+        seen.into_iter()
+    }
+
+    /// The setting at `path`.
+    pub fn get(&self, path: &[&str]) -> Option<&Entry<Value>> {
+        self.0.iter().find(|entry| entry.path == path)
+    }
+
+    /// All settings, in the order of first mention.
+    pub fn entries(&self) -> &[Entry<Value>] {
+        &self.0
+    }
+}
+
+/// `x` for `x_file` and the other way round.
+fn twin(path: &[String], is_file: bool) -> Vec<String> {
+    let mut twin = path.to_vec();
+    if let Some(last) = twin.last_mut() {
+        *last = match last.strip_suffix(FILE_SUFFIX) {
+            Some(bare) if is_file => bare.to_owned(),
+            _ => format!("{last}{FILE_SUFFIX}"),
+        };
+    }
+    twin
+}
+
+fn check(path: &[String], kind: Kind, given: Given, origin: &Origin) -> Result<Value, Error> {
+    let bad = |expected: String| Error::BadValue { key: path.join("."), origin: origin.clone(), expected };
+    match (kind, given) {
+        (Kind::Text, Given::Text(text) | Given::Toml(toml::Value::String(text))) => Ok(Value::Text(text)),
+        (Kind::Text, _) => Err(bad("a text".to_owned())),
+        (Kind::Word(words), Given::Text(text) | Given::Toml(toml::Value::String(text)))
+            if words.contains(&text.as_str()) =>
+        {
+            Ok(Value::Text(text))
+        }
+        (Kind::Word(words), _) => Err(bad(format!("one of {}", words.join(", ")))),
+        (Kind::Bool, Given::Toml(toml::Value::Boolean(value))) => Ok(Value::Bool(value)),
+        (Kind::Bool, Given::Text(text)) if text == "true" || text == "false" => {
+            Ok(Value::Bool(text == "true"))
+        }
+        (Kind::Bool, _) => Err(bad("true or false".to_owned())),
+        (Kind::Number(max), given) => {
+            let number = match given {
+                Given::Text(text) => text.parse().ok(),
+                Given::Toml(toml::Value::Integer(number)) => u32::try_from(number).ok(),
+                Given::Toml(_) => None,
+            };
+            let number = number.filter(|number| *number <= max);
+            number.map(Value::Number).ok_or_else(|| bad(format!("a whole number from 0 to {max}")))
+        }
+    }
+}

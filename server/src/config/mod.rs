@@ -1,0 +1,287 @@
+//! Settings: defaults, then a TOML file, then the environment, then flags, each winning over those before.
+//!
+//! All sources know the same keys (`keys`); an unknown one is an error that names the nearest. The result is one
+//! [`Config`], built once and handed down; nothing reads settings anywhere else.
+
+mod error;
+mod keys;
+mod layer;
+mod print;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use lochan_storage_files::{S3Config, Secret, WarehouseConfig};
+
+pub use error::Error;
+use keys::FILE_SUFFIX;
+pub use layer::{Layer, Origin};
+use layer::{Merged, Value};
+pub use print::print;
+
+/// Largest configuration or secret file read, in bytes.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Name of the warehouse that is there when none is configured.
+pub const DEFAULT_WAREHOUSE: &str = "warehouse";
+
+/// The effective settings.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// `[server]`.
+    pub server: Server,
+    /// `[store]`.
+    pub store: Store,
+    /// `[catalog]`.
+    pub catalog: Catalog,
+    /// `[log]`.
+    pub log: Log,
+    /// `[dev]`.
+    pub dev: Dev,
+    /// `[warehouses.*]`, the first mentioned first. Empty when none is configured.
+    pub warehouses: Vec<WarehouseConfig>,
+}
+
+/// Listeners and threads.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Address of the public surfaces.
+    pub listen: String,
+    /// Address of health and metrics.
+    pub management_listen: Listen,
+    /// The URL under which clients reach the public surfaces, if headers do not tell.
+    pub public_url: Option<String>,
+    /// Whether other machines may come in unasked.
+    pub allow_unauthenticated: bool,
+    /// Threads that serve; 0 for one per core.
+    pub worker_threads: u32,
+}
+
+/// An address, and whether somebody chose it: one that nobody chose may give way when it is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listen {
+    /// Host and port.
+    pub address: String,
+    /// Whether it was set.
+    pub is_chosen: bool,
+}
+
+/// The embedded store.
+#[derive(Clone, Debug)]
+pub struct Store {
+    /// Its folder.
+    pub data_dir: PathBuf,
+}
+
+/// The catalog.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    /// The branch that a new store starts with.
+    pub default_branch: String,
+}
+
+/// Logs.
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// What is logged, as targets and levels.
+    pub level: String,
+    /// Whether as JSON.
+    pub is_json: bool,
+}
+
+/// The S3 endpoint of `lochan-server dev`.
+#[derive(Clone, Debug)]
+pub struct Dev {
+    /// Its address.
+    pub s3_listen: Listen,
+    /// Its bucket.
+    pub bucket: String,
+    /// Its region.
+    pub region: String,
+    /// Its key.
+    pub access_key_id: String,
+    /// Its secret.
+    pub secret_access_key: Secret,
+}
+
+/// Settings with their origins.
+#[derive(Clone)]
+pub struct Loaded {
+    /// The settings.
+    pub config: Config,
+    merged: Merged,
+}
+
+impl fmt::Debug for Loaded {
+    // What was merged holds secrets in the clear; the settings mask them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.config.fmt(f)
+    }
+}
+
+/// Loads the settings: defaults, the file if there is one, variables, flags.
+pub fn load(
+    file: Option<&Path>,
+    vars: impl IntoIterator<Item = (String, String)>,
+    flags: Layer,
+) -> Result<Loaded, Error> {
+    let file_layer = match file {
+        Some(file) => {
+            let unreadable = |source| Error::Unreadable { file: file.to_owned(), source };
+            Layer::from_toml(&read_bounded(file).map_err(unreadable)?, file)?
+        }
+        None => Layer::new(),
+    };
+    let merged = Merged::of([file_layer, Layer::from_env(vars), flags])?;
+    Ok(Loaded { config: build(&merged)?, merged })
+}
+
+fn build(merged: &Merged) -> Result<Config, Error> {
+    let get = Getter(merged);
+    let listen = |path: &[&str]| Listen {
+        address: get.text(path).unwrap_or_default(),
+        is_chosen: merged.get(path).is_some_and(|entry| entry.origin != Origin::Default),
+    };
+    Ok(Config {
+        server: Server {
+            listen: get.text(&["server", "listen"]).unwrap_or_default(),
+            management_listen: listen(&["server", "management_listen"]),
+            public_url: get.text(&["server", "public_url"]).filter(|url| !url.is_empty()),
+            allow_unauthenticated: get.flag(&["server", "allow_unauthenticated"]).unwrap_or(false),
+            worker_threads: get.number(&["server", "worker_threads"]).unwrap_or(0),
+        },
+        store: Store { data_dir: get.text(&["store", "data_dir"]).unwrap_or_default().into() },
+        catalog: Catalog { default_branch: get.text(&["catalog", "default_branch"]).unwrap_or_default() },
+        log: Log {
+            level: get.text(&["log", "level"]).unwrap_or_default(),
+            is_json: get.text(&["log", "format"]).as_deref() == Some("json"),
+        },
+        dev: Dev {
+            s3_listen: listen(&["dev", "s3_listen"]),
+            bucket: get.text(&["dev", "bucket"]).unwrap_or_default(),
+            region: get.text(&["dev", "region"]).unwrap_or_default(),
+            access_key_id: get.credential(&["dev", "access_key_id"])?.unwrap_or_default(),
+            secret_access_key: Secret::new(
+                get.credential(&["dev", "secret_access_key"])?.unwrap_or_default(),
+            ),
+        },
+        warehouses: build_warehouses(merged)?,
+    })
+}
+
+fn build_warehouses(merged: &Merged) -> Result<Vec<WarehouseConfig>, Error> {
+    let get = Getter(merged);
+    let mut all: Vec<WarehouseConfig> = Vec::new();
+    for name in merged.warehouse_names() {
+        let at = |key| ["warehouses", name, key];
+        let s3_at = |key| ["warehouses", name, "s3", key];
+        let location =
+            get.text(&at("location")).ok_or_else(|| Error::NoLocation { name: name.to_owned() })?;
+        let is_default = get.flag(&at("default")).unwrap_or(false);
+        if is_default && let Some(first) = all.iter().find(|other| other.default) {
+            return Err(Error::TwoDefaults { first: first.name.clone(), second: name.to_owned() });
+        }
+        let has_s3 = merged.entries().iter().any(|entry| match entry.path.as_slice() {
+            [section, of, part, ..] => section == "warehouses" && of == name && part == "s3",
+            _ => false,
+        });
+        let s3 = if has_s3 {
+            let basis = S3Config::default();
+            Some(S3Config {
+                endpoint: get.text(&s3_at("endpoint")),
+                external_endpoint: get.text(&s3_at("external_endpoint")),
+                region: get.text(&s3_at("region")).unwrap_or(basis.region),
+                path_style: get.flag(&s3_at("path_style")).unwrap_or(basis.path_style),
+                access_key_id: get.credential(&s3_at("access_key_id"))?,
+                secret_access_key: get.credential(&s3_at("secret_access_key"))?.map(Secret::new),
+            })
+        } else {
+            None
+        };
+        all.push(WarehouseConfig {
+            name: name.to_owned(),
+            location: absolute(&location),
+            default: is_default,
+            s3,
+        });
+    }
+    Ok(all)
+}
+
+/// A plain path is a folder; every other location is left as it is.
+fn absolute(location: &str) -> String {
+    let has_scheme = location.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    });
+    match std::path::absolute(location) {
+        Ok(path) if !has_scheme => format!("file://{}", path.display()),
+        _ => location.to_owned(),
+    }
+}
+
+impl Config {
+    /// The configured warehouses, or the one that is there when none is: a folder in the data folder.
+    pub fn warehouses_or_default(&self) -> Vec<WarehouseConfig> {
+        if !self.warehouses.is_empty() {
+            return self.warehouses.clone();
+        }
+        let folder = self.store.data_dir.join(DEFAULT_WAREHOUSE);
+        vec![WarehouseConfig {
+            name: DEFAULT_WAREHOUSE.to_owned(),
+            location: absolute(&folder.to_string_lossy()),
+            default: true,
+            s3: None,
+        }]
+    }
+}
+
+struct Getter<'m>(&'m Merged);
+
+impl Getter<'_> {
+    fn text(&self, path: &[&str]) -> Option<String> {
+        match &self.0.get(path)?.value {
+            Value::Text(text) => Some(text.clone()),
+            Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
+
+    fn flag(&self, path: &[&str]) -> Option<bool> {
+        match self.0.get(path)?.value {
+            Value::Bool(value) => Some(value),
+            Value::Text(_) | Value::Number(_) => None,
+        }
+    }
+
+    fn number(&self, path: &[&str]) -> Option<u32> {
+        match self.0.get(path)?.value {
+            Value::Number(value) => Some(value),
+            Value::Text(_) | Value::Bool(_) => None,
+        }
+    }
+
+    /// A setting that may stand in a file of its own; a line end after it does not count.
+    fn credential(&self, path: &[&str]) -> Result<Option<String>, Error> {
+        let (Some(last), mut file_path) = (path.last(), path.to_vec()) else { return Ok(None) };
+        let file_key = format!("{last}{FILE_SUFFIX}");
+        file_path.pop();
+        file_path.push(&file_key);
+        let Some(file) = self.text(&file_path) else { return Ok(self.text(path)) };
+        let file = PathBuf::from(file);
+        match read_bounded(&file) {
+            Ok(text) => Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned())),
+            Err(source) => Err(Error::SecretFile { key: file_path.join("."), file, source }),
+        }
+    }
+}
+
+fn read_bounded(file: &Path) -> std::io::Result<String> {
+    use std::io::Read as _;
+    let mut text = String::new();
+    std::fs::File::open(file)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        return Err(std::io::Error::other(format!("the file is larger than {FILE_BYTES_MAX} bytes")));
+    }
+    Ok(text)
+}

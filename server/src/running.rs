@@ -1,0 +1,141 @@
+//! A server from its settings to its end: listeners, parts, loops, drain.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use lochan_server_http::limits::DRAIN_TIMEOUT;
+use lochan_server_http::management::{self, Health, Probe};
+use lochan_server_http::{Telemetry, serve};
+use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
+
+use crate::config::Config;
+use crate::dev::Endpoint;
+use crate::listen;
+use crate::ready_file::Ready;
+use crate::shutdown::Stop;
+use crate::telemetry::{Metrics, UPKEEP_INTERVAL};
+use crate::wiring::Wired;
+
+/// What is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The catalog.
+    Serve,
+    /// The catalog and an S3 endpoint.
+    Dev,
+}
+
+/// A server that answers requests.
+pub struct Running {
+    /// Where it is reached.
+    pub ready: Ready,
+    /// Name of the default warehouse.
+    pub warehouse: String,
+    wired: Arc<Wired>,
+    endpoint: Option<Endpoint>,
+    stop_public: Stop,
+    stop_side: Stop,
+    public: JoinHandle<()>,
+    side: Vec<JoinHandle<()>>,
+}
+
+/// Starts a server. When this returns, requests are answered.
+pub async fn start(config: &Config, mode: Mode) -> anyhow::Result<Running> {
+    let listener = listen::open_public(&config.server.listen, config.server.allow_unauthenticated).await?;
+    let management = listen::open_side(&config.server.management_listen, "the management listener").await?;
+    let data_dir = &config.store.data_dir;
+    std::fs::create_dir_all(data_dir)
+        .with_context(|| format!("cannot make the data folder {}", data_dir.display()))?;
+    let endpoint = match mode {
+        Mode::Serve => None,
+        Mode::Dev => Some(Endpoint::start(&config.dev, data_dir).await?),
+    };
+    let warehouses = match &endpoint {
+        Some(endpoint) if config.warehouses.is_empty() => vec![endpoint.warehouse()],
+        _ => config.warehouses_or_default(),
+    };
+    let chosen = warehouses.iter().find(|warehouse| warehouse.default).or(warehouses.first());
+    let warehouse = chosen.map(|warehouse| warehouse.name.clone()).unwrap_or_default();
+
+    let metrics = Arc::new(Metrics::new()?);
+    metrics.install();
+    let telemetry = Arc::new(Telemetry::new(metrics.recorder()));
+    let wired = Arc::new(Wired::open(config, warehouses, telemetry).await?);
+
+    let local = |listener: &tokio::net::TcpListener| listener.local_addr().map(listen::local_url);
+    let root = local(&listener).context("the listener has no address")?;
+    let ready = Ready {
+        pid: std::process::id(),
+        nessie: format!("{root}/api/"),
+        iceberg: format!("{root}/iceberg"),
+        management: local(&management).context("the management listener has no address")?,
+        s3: endpoint.as_ref().map(|endpoint| endpoint.access.clone()),
+    };
+
+    let (stop_public, stop_side) = (Stop::new(), Stop::new());
+    let service = Arc::clone(&wired.service);
+    let answer = move |request| Arc::clone(&service).answer(request);
+    let public = tokio::spawn(serve(listener, answer, stop_public.told(), DRAIN_TIMEOUT));
+    let probe: Arc<dyn Probe> = Arc::new(Vitals { wired: Arc::clone(&wired), metrics: Arc::clone(&metrics) });
+    let answer = move |request| management::answer(Arc::clone(&probe), request);
+    let side = vec![
+        tokio::spawn(serve(management, answer, stop_side.told(), DRAIN_TIMEOUT)),
+        tokio::spawn(keep_up(metrics, stop_side.told())),
+    ];
+    Ok(Running { ready, warehouse, wired, endpoint, stop_public, stop_side, public, side })
+}
+
+impl Running {
+    /// Writes the ready file.
+    pub fn announce(&self, file: &Path) -> anyhow::Result<()> {
+        self.ready.write(file).with_context(|| format!("cannot write the ready file {}", file.display()))
+    }
+
+    /// Takes no more requests, lets those at work finish within a bound, closes the store.
+    pub async fn stop(self) {
+        self.stop_public.now();
+        // A loop that panicked has ended too; the panic is in the log.
+        let _ = self.public.await;
+        let left = self.wired.service.drained(DRAIN_TIMEOUT).await;
+        if left > 0 {
+            tracing::warn!(requests = left, "stopping although requests are still at work");
+        }
+        self.wired.close().await;
+        if let Some(endpoint) = self.endpoint {
+            endpoint.stop().await;
+        }
+        self.stop_side.now();
+        for task in self.side {
+            let _ = task.await;
+        }
+    }
+}
+
+struct Vitals {
+    wired: Arc<Wired>,
+    metrics: Arc<Metrics>,
+}
+
+impl Probe for Vitals {
+    fn health(&self) -> Health {
+        self.wired.health()
+    }
+
+    fn metrics(&self) -> String {
+        self.metrics.render()
+    }
+}
+
+async fn keep_up(metrics: Arc<Metrics>, stop: impl Future<Output = ()>) {
+    let mut stop = std::pin::pin!(stop);
+    let mut tick = tokio::time::interval(UPKEEP_INTERVAL);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = &mut stop => return,
+            _ = tick.tick() => metrics.upkeep(),
+        }
+    }
+}
