@@ -1,1 +1,17 @@
-//! To be written.
+//! The application: every use case of the catalog, and the ports it needs.
+//!
+//! Each use case authorises, loads, decides, hands to the engine's writer, and answers with domain values. Knows no HTTP
+//! and no wire document of Nessie: adapters translate. Start at [`Catalog`]; [`nessie`] and [`iceberg`] hold a file per
+//! group of use cases.
+
+pub mod access;
+pub mod catalog;
+pub mod error;
+pub mod iceberg;
+pub mod nessie;
+pub mod point;
+
+pub use access::{Access, Authorizer, Check, OpenAuthorizer, Principal, Subject};
+pub use catalog::{Catalog, Settings};
+pub use error::Error;
+pub use point::{Effective, PointKind, RefPoint};

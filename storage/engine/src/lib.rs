@@ -1,1 +1,20 @@
-//! To be written.
+//! Version control over a store: commit graph, key index, commit, merge, transplant, diff, history, references, and the
+//! writer that puts everything in order.
+//!
+//! Knows no HTTP and no backend. Time and chance come only through the ports of `model`; what is stored changes only
+//! through `Store::commit`. Start at [`Engine`].
+
+pub mod commit;
+pub mod error;
+pub mod graph;
+pub mod history;
+pub mod index;
+pub mod merge;
+pub mod refs;
+pub mod state;
+pub mod writer;
+
+mod engine;
+
+pub use engine::{Engine, Options};
+pub use error::Error;

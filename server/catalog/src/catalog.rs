@@ -1,0 +1,96 @@
+//! The catalog: what all use cases share.
+
+use std::sync::Arc;
+
+use lochan_storage_engine::Engine;
+use lochan_storage_files::Warehouses;
+use lochan_storage_model::RefName;
+
+use crate::{
+    access::{Authorizer, Check, Principal},
+    error::Error,
+    iceberg::documents::Documents,
+    nessie::filter::Filters,
+};
+
+/// Settings of the catalog.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Name of the default branch.
+    pub default_branch: RefName,
+    /// Metadata documents kept in memory, in bytes.
+    pub document_cache_bytes: u64,
+}
+
+struct Shared {
+    engine: Engine,
+    warehouses: Warehouses,
+    authorizer: Arc<dyn Authorizer>,
+    settings: Settings,
+    documents: Documents,
+    filters: Filters,
+}
+
+/// Every use case of the server. Cheap to clone.
+#[derive(Clone)]
+pub struct Catalog(Arc<Shared>);
+
+impl Catalog {
+    /// Puts the parts together. Call [`Catalog::prepare`] before the first request.
+    #[must_use]
+    pub fn new(
+        engine: Engine,
+        warehouses: Warehouses,
+        authorizer: Arc<dyn Authorizer>,
+        settings: Settings,
+    ) -> Self {
+        let documents = Documents::new(settings.document_cache_bytes);
+        Self(Arc::new(Shared { engine, warehouses, authorizer, settings, documents, filters: Filters::default() }))
+    }
+
+    /// The engine.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    /// The warehouses.
+    #[must_use]
+    pub fn warehouses(&self) -> &Warehouses {
+        &self.0.warehouses
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    /// Metadata documents of tables and views.
+    pub(crate) fn documents(&self) -> &Documents {
+        &self.0.documents
+    }
+
+    /// Compiled filters.
+    pub(crate) fn filters(&self) -> &Filters {
+        &self.0.filters
+    }
+
+    /// Asks the authorizer; every subject must be allowed.
+    pub(crate) async fn authorize(&self, who: &Principal, check: &Check) -> Result<(), Error> {
+        let answers = self.0.authorizer.check(who, check).await?;
+        let refused: Vec<String> = check
+            .subjects
+            .iter()
+            .zip(answers)
+            .filter(|(_, allowed)| !allowed)
+            .map(|(subject, _)| subject.refusal(who))
+            .collect();
+        if refused.is_empty() { Ok(()) } else { Err(Error::Forbidden(refused.join(", "))) }
+    }
+
+    /// Asks the authorizer about items of a list; the answers tell which ones may be shown.
+    pub(crate) async fn visible(&self, who: &Principal, check: &Check) -> Result<Vec<bool>, Error> {
+        self.0.authorizer.check(who, check).await
+    }
+}

@@ -1,0 +1,113 @@
+//! Rules for content ids, decided on the state that the client has seen (Nessie API, 8.2 and 8.3).
+
+use std::collections::{HashMap, HashSet};
+
+use lochan_storage_model::{Content, ContentId, ContentKey, Entry};
+
+use super::{GivenId, Operation};
+use crate::error::Error;
+
+/// What a put turns out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PutKind {
+    /// A new content.
+    New,
+    /// A new key for a content whose old key goes in the same commit.
+    Rename(ContentId),
+    /// Another state of the content that stands there.
+    Update(ContentId),
+    /// A new content where an old one goes in the same commit.
+    ReAdd,
+}
+
+impl PutKind {
+    /// Whether the key holds something new, so that its namespace is checked.
+    pub(super) const fn is_new(&self) -> bool {
+        !matches!(self, Self::Update(_))
+    }
+}
+
+/// Checks that no key stands twice, except a delete followed by a put without id.
+pub(super) fn check_duplicates(operations: &[Operation]) -> Result<(), Error> {
+    let mut seen: HashMap<&ContentKey, bool> = HashMap::new();
+    for operation in operations {
+        let re_add = matches!(operation, Operation::Put { id: GivenId::New, .. });
+        let is_delete = matches!(operation, Operation::Delete(_));
+        match seen.insert(operation.key(), is_delete) {
+            None => {}
+            Some(true) if re_add => {}
+            Some(_) => {
+                return Err(Error::BadRequest(format!("Duplicate key in commit operations: {}", operation.key())));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Content ids whose keys the commit deletes, and the deleted keys.
+pub(super) struct Deleted<'a> {
+    ids: HashSet<ContentId>,
+    keys: HashSet<&'a ContentKey>,
+}
+
+impl<'a> Deleted<'a> {
+    /// Collects them from `operations`; `seen` tells what a key held.
+    pub(super) fn of(operations: &'a [Operation], seen: &HashMap<ContentKey, Option<Entry>>) -> Self {
+        let mut deleted = Self { ids: HashSet::new(), keys: HashSet::new() };
+        for operation in operations {
+            if let Operation::Delete(key) = operation {
+                deleted.keys.insert(key);
+                if let Some(Some(entry)) = seen.get(key) {
+                    deleted.ids.insert(entry.content_id);
+                }
+            }
+        }
+        deleted
+    }
+
+    /// Whether the commit deletes this key.
+    pub(super) fn has_key(&self, key: &ContentKey) -> bool {
+        self.keys.contains(key)
+    }
+}
+
+/// Decides what a put is.
+pub(super) fn classify(
+    key: &ContentKey,
+    content: &Content,
+    given: &GivenId,
+    held: Option<&Entry>,
+    deleted: &Deleted<'_>,
+) -> Result<PutKind, Error> {
+    let must_not = || Error::BadRequest(format!("New value for key '{key}' must not have a content ID"));
+    match (held, given) {
+        (None, GivenId::New) => Ok(PutKind::New),
+        (None, GivenId::Id(id)) if deleted.ids.contains(id) => Ok(PutKind::Rename(*id)),
+        (None, GivenId::Id(_) | GivenId::Text(_)) => Err(must_not()),
+        (Some(_), GivenId::New) if deleted.has_key(key) => Ok(PutKind::ReAdd),
+        (Some(_), GivenId::New) => {
+            Err(Error::BadRequest(format!("New value to update existing key '{key}' has no content ID")))
+        }
+        (Some(held), GivenId::Id(id)) if *id == held.content_id => {
+            if held.content_type == content.content_type() {
+                Ok(PutKind::Update(*id))
+            } else {
+                Err(Error::BadRequest(format!(
+                    "Cannot overwrite existing key '{key}', which is a different content type"
+                )))
+            }
+        }
+        (Some(held), GivenId::Id(_) | GivenId::Text(_)) => {
+            let given = match given {
+                GivenId::Id(id) => id.to_string(),
+                GivenId::Text(text) => text.clone(),
+                GivenId::New => String::new(),
+            };
+            Err(Error::BadRequest(format!(
+                "Key '{key}' already exists with content ID {}, which is different from the content ID {given} in the \
+                 operation",
+                held.content_id
+            )))
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The commit graph: loading, ancestors, merge bases, relative references.
+
+mod ancestor;
+mod commits;
+mod merge_base;
+mod relative;
+
+pub use commits::Commits;
+pub use merge_base::merge_base;
+pub use relative::Relative;

@@ -1,0 +1,145 @@
+//! References: reading, creating, assigning, deleting, and their log.
+
+use lochan_storage_model::{CommitId, RefName};
+use lochan_storage_odb::{
+    ExpectedReference, LogMeta, RefKind, RefLogEntry, RefOperation, Reference, ReferenceChange,
+};
+
+use crate::{
+    engine::Engine,
+    error::Error,
+    writer::{Job, Who},
+};
+
+/// How a reference relates to the default branch (Nessie API, 4.1, ReferenceMetadata).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Distance {
+    /// Commits on the reference above the common ancestor.
+    pub ahead: u64,
+    /// Commits on the default branch above the common ancestor.
+    pub behind: u64,
+    /// Nearest common commit along first parents; the empty state if there is none.
+    pub common: CommitId,
+}
+
+impl Engine {
+    /// The reference, or [`Error::ReferenceNotFound`].
+    pub async fn reference(&self, name: &RefName) -> Result<Reference, Error> {
+        self.core.reference(name).await
+    }
+
+    /// The reference, or `None`.
+    pub async fn find_reference(&self, name: &RefName) -> Result<Option<Reference>, Error> {
+        Ok(self.core.store.reference(name).await?)
+    }
+
+    /// At most `limit` references after `after`, by name, branches and tags mixed.
+    pub async fn references(&self, after: Option<&RefName>, limit: usize) -> Result<Vec<Reference>, Error> {
+        Ok(self.core.store.references(after, limit).await?)
+    }
+
+    /// At most `limit` log entries of a name, newest first, numbers below `before` if given.
+    pub async fn ref_log(
+        &self,
+        name: &RefName,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<RefLogEntry>, Error> {
+        Ok(self.core.store.ref_log(name, before, limit).await?)
+    }
+
+    /// Creates a reference. Fails with [`Error::CommitNotFound`] or [`Error::ReferenceExists`].
+    pub async fn create_reference(
+        &self,
+        name: &RefName,
+        kind: RefKind,
+        target: CommitId,
+        who: Who,
+    ) -> Result<Reference, Error> {
+        self.must_exist(target).await?;
+        let change = self.change(name, ExpectedReference::Absent, Some((kind, target)), RefOperation::Create, who);
+        match self.move_reference(change).await {
+            Err(Error::ReferenceMoved(_)) => Err(Error::ReferenceExists(name.clone())),
+            other => other,
+        }?;
+        self.reference(name).await
+    }
+
+    /// Sets a reference to another commit, if it is at `expected`. Fails with [`Error::UnexpectedHash`],
+    /// [`Error::CommitNotFound`] or [`Error::ReferenceNotFound`]. Returns the reference as it was.
+    pub async fn assign_reference(
+        &self,
+        name: &RefName,
+        expected: CommitId,
+        target: CommitId,
+        who: Who,
+    ) -> Result<Reference, Error> {
+        let found = self.expect_at(name, expected).await?;
+        self.must_exist(target).await?;
+        let before = ExpectedReference::At(found.kind, expected);
+        let change = self.change(name, before, Some((found.kind, target)), RefOperation::Assign, who);
+        self.move_from(change, expected).await?;
+        Ok(found)
+    }
+
+    /// Deletes a reference, if it is at `expected`. Fails like [`Engine::assign_reference`]. Returns it as it was.
+    pub async fn delete_reference(&self, name: &RefName, expected: CommitId, who: Who) -> Result<Reference, Error> {
+        let found = self.expect_at(name, expected).await?;
+        let before = ExpectedReference::At(found.kind, expected);
+        let change = self.change(name, before, None, RefOperation::Delete, who);
+        self.move_from(change, expected).await?;
+        Ok(found)
+    }
+
+    /// Distance of `commit` from `default`, along first parents only.
+    pub async fn distance(&self, commit: CommitId, default: CommitId) -> Result<Distance, Error> {
+        let commits = &self.core.commits;
+        let (own, other) = (commits.depth(commit).await?, commits.depth(default).await?);
+        // Both chains are equal from some depth down: search for it by halves.
+        let (mut equal, mut differs) = (0, own.min(other) + 1);
+        while differs - equal > 1 {
+            let middle = equal + (differs - equal) / 2;
+            let same = commits.ancestor_at(commit, middle).await? == commits.ancestor_at(default, middle).await?;
+            if same { equal = middle } else { differs = middle }
+        }
+        let common = commits.ancestor_at(commit, equal).await?;
+        Ok(Distance { ahead: own - equal, behind: other - equal, common })
+    }
+
+    async fn must_exist(&self, target: CommitId) -> Result<(), Error> {
+        if !target.is_no_ancestor() {
+            self.core.commits.load(target).await?;
+        }
+        Ok(())
+    }
+
+    async fn expect_at(&self, name: &RefName, expected: CommitId) -> Result<Reference, Error> {
+        let found = self.reference(name).await?;
+        if found.target == expected { Ok(found) } else { Err(Error::UnexpectedHash { expected, found }) }
+    }
+
+    fn change(
+        &self,
+        name: &RefName,
+        expected: ExpectedReference,
+        new: Option<(RefKind, CommitId)>,
+        operation: RefOperation,
+        who: Who,
+    ) -> ReferenceChange {
+        let Who { principal, request, run } = who;
+        let log = LogMeta { operation, principal, request, run, time: self.now() };
+        ReferenceChange { name: name.clone(), expected, new, log }
+    }
+
+    async fn move_reference(&self, change: ReferenceChange) -> Result<(), Error> {
+        let job = |reply| Job::Refs { references: vec![change], requires: Vec::new(), records: Vec::new(), reply };
+        self.writer.ask(job).await.map(drop)
+    }
+
+    async fn move_from(&self, change: ReferenceChange, expected: CommitId) -> Result<(), Error> {
+        match self.move_reference(change).await {
+            Err(Error::ReferenceMoved(found)) => Err(Error::UnexpectedHash { expected, found }),
+            other => other,
+        }
+    }
+}

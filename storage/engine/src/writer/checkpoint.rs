@@ -1,0 +1,60 @@
+//! Checkpoints: storing the index of a commit, so that a start or an old read need not replay everything.
+
+use bytes::Bytes;
+use lochan_storage_model::CommitId;
+use lochan_storage_odb::{DerivedSpace, DerivedWrite};
+
+use crate::{
+    error::Error,
+    history::history_rows,
+    index::{Tree, Unsaved},
+    state::{Core, Pending, Saved},
+};
+
+/// Most commits between two checkpoints of a branch.
+const COMMITS_MAX: u64 = 50_000;
+/// Most operations between two checkpoints of a branch.
+const OPERATIONS_MAX: u64 = 100_000;
+/// One checkpoint for about this part of the entries, in commits: a checkpoint costs most of the leaves they touch.
+const ENTRIES_PER_COMMIT: u64 = 20;
+/// A branch this many times over its mark waits for its checkpoint.
+const HARD_FACTOR: u64 = 2;
+
+/// Whether a checkpoint is due.
+pub(super) fn due(core: &Core, tree: &Tree, pending: Pending) -> bool {
+    reached(core, tree, pending, 1)
+}
+
+/// Whether the writer must wait for one.
+pub(super) fn overdue(core: &Core, tree: &Tree, pending: Pending) -> bool {
+    reached(core, tree, pending, HARD_FACTOR)
+}
+
+fn reached(core: &Core, tree: &Tree, pending: Pending, factor: u64) -> bool {
+    let min = core.options.checkpoint_commits_min;
+    let mark = (tree.count() / ENTRIES_PER_COMMIT).clamp(min, COMMITS_MAX.max(min));
+    pending.commits >= mark * factor || pending.operations >= OPERATIONS_MAX * factor
+}
+
+/// Stores the nodes of a commit's index, the rows of its key history since the last checkpoint, then the checkpoint.
+/// Returns the ids of the nodes that need not be held in memory any more.
+pub(crate) async fn store_checkpoint(core: &Core, commit: CommitId, tree: &Tree) -> Result<Saved, Error> {
+    let unsaved = Unsaved::of(tree);
+    for rows in unsaved.rows() {
+        core.store.put_derived(rows).await?;
+        tokio::task::yield_now().await;
+    }
+    for rows in history_rows(core, commit).await? {
+        core.store.put_derived(rows).await?;
+        tokio::task::yield_now().await;
+    }
+    if let Some(root) = tree.root() {
+        let row = DerivedWrite {
+            space: DerivedSpace::Checkpoint,
+            key: Bytes::copy_from_slice(commit.as_bytes()),
+            value: Some(root.encode_root().into()),
+        };
+        core.store.put_derived(vec![row]).await?;
+    }
+    Ok(unsaved.saved(&core.nodes))
+}

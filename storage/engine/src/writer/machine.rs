@@ -1,0 +1,444 @@
+//! The writer as a state machine: jobs come in, a batch is prepared, the store's answer settles it. A test drives it step
+//! by step; the task merely loops.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use lochan_storage_model::{Commit, CommitId, ObjectKind, Operation, Put, RefName, commit::Header};
+use lochan_storage_odb::{
+    Batch, Change, ExpectedReference, FailedPrecondition, LogMeta, NewObject, Outcome, RefKind, ReferenceChange,
+    StoreError,
+};
+
+use super::{
+    Draft, Job, Landed, Plan, Proposal, Reply, Verdict, checkpoint,
+    lane::{Lane, LaneHead},
+};
+use crate::{
+    error::Error,
+    index::forget_saved,
+    state::{Core, Head, Indexed, Saved},
+};
+
+/// Lanes kept although nothing waits in them.
+const IDLE_LANES_MAX: usize = 256;
+
+/// Lanes, and the turn between them.
+pub struct Machine {
+    core: Arc<Core>,
+    lanes: HashMap<RefName, Lane>,
+    /// Lanes with jobs, the next one first.
+    turn: VecDeque<RefName>,
+    waiting: usize,
+}
+
+/// A batch on its way to the store, and who waits for it.
+pub struct Prepared {
+    /// What the store shall do.
+    pub batch: Batch,
+    pending: Vec<Pending>,
+}
+
+struct Pending {
+    name: RefName,
+    landed: Landed,
+    plan: Option<Arc<tokio::sync::Mutex<dyn Plan>>>,
+    /// Whether the store's refusal means "plan again" rather than an answer.
+    rebases: bool,
+    reply: Reply,
+}
+
+impl Prepared {
+    /// Whether there is nothing to write.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+}
+
+enum Built {
+    Change(Box<Change>, Landed),
+    Stale,
+}
+
+impl Machine {
+    /// A machine without jobs.
+    #[must_use]
+    pub fn new(core: Arc<Core>) -> Self {
+        Self { core, lanes: HashMap::new(), turn: VecDeque::new(), waiting: 0 }
+    }
+
+    /// Number of jobs that wait.
+    #[must_use]
+    pub const fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Takes a job in, behind those of the same reference.
+    pub fn admit(&mut self, job: Job) {
+        let name = match &job {
+            Job::Propose { branch, .. } | Job::Held { branch, .. } => branch.clone(),
+            Job::Refs { references, .. } => match references.first() {
+                Some(change) => change.name.clone(),
+                None => {
+                    let Job::Refs { reply, .. } = job else { return };
+                    let none = CommitId::NO_ANCESTOR;
+                    let landed = Landed { on: none, commits: Vec::new(), head: none };
+                    let _ = reply.send(Ok(Verdict::Landed(landed)));
+                    return;
+                }
+            },
+        };
+        let lane = self.lanes.entry(name.clone()).or_default();
+        if lane.jobs.is_empty() {
+            self.turn.push_back(name);
+        }
+        lane.jobs.push_back(job);
+        self.waiting += 1;
+    }
+
+    /// Forms the next batch: one job of each waiting lane in turn, until nothing waits or the batch is full. Jobs that
+    /// fail or are stale are answered at once.
+    pub async fn prepare(&mut self) -> Prepared {
+        let mut prepared = Prepared { batch: Batch::default(), pending: Vec::new() };
+        while prepared.pending.len() < self.core.options.group_max {
+            let Some(name) = self.turn.pop_front() else { break };
+            let Some(lane) = self.lanes.get_mut(&name) else { continue };
+            let Some(job) = lane.jobs.pop_front() else { continue };
+            self.waiting -= 1;
+            if !lane.jobs.is_empty() {
+                self.turn.push_back(name.clone());
+            }
+            self.take(name, job, &mut prepared).await;
+        }
+        prepared
+    }
+
+    async fn take(&mut self, name: RefName, job: Job, prepared: &mut Prepared) {
+        let (built, plan, rebases, reply) = match job {
+            Job::Propose { proposal, reply, .. } => (self.build(&name, *proposal).await, None, true, reply),
+            Job::Held { plan, reply, .. } => match self.plan_held(&name, &plan).await {
+                Ok(Some(proposal)) => (self.build(&name, proposal).await, Some(plan), true, reply),
+                Ok(None) => {
+                    drop(plan);
+                    let none = CommitId::NO_ANCESTOR;
+                    let nothing = Landed { on: none, commits: Vec::new(), head: none };
+                    let _ = reply.send(Ok(Verdict::Landed(nothing)));
+                    return;
+                }
+                Err(error) => {
+                    drop(plan);
+                    let _ = reply.send(Err(error));
+                    return;
+                }
+            },
+            Job::Refs { references, requires, records, reply } => {
+                for change in &references {
+                    // Its head is what this batch makes of it; the store checks the expectation in order.
+                    if let Some(lane) = self.lanes.get_mut(&change.name) {
+                        lane.head = None;
+                    }
+                }
+                let head = references
+                    .first()
+                    .and_then(|change| change.new)
+                    .map_or(CommitId::NO_ANCESTOR, |(_, target)| target);
+                let landed = Landed { on: head, commits: Vec::new(), head };
+                let change = Change { requires, references, records, ..Change::default() };
+                (Ok(Built::Change(Box::new(change), landed)), None, false, reply)
+            }
+        };
+        match built {
+            Ok(Built::Change(change, landed)) => {
+                // A reference change ends what may be planned on this lane within the batch.
+                if !rebases {
+                    self.turn.retain(|waiting| *waiting != name);
+                }
+                prepared.batch.changes.push(*change);
+                prepared.pending.push(Pending { name, landed, plan, rebases, reply });
+            }
+            Ok(Built::Stale) => {
+                drop(plan);
+                let _ = reply.send(Ok(Verdict::Stale));
+            }
+            Err(error) => {
+                drop(plan);
+                let _ = reply.send(Err(error));
+            }
+        }
+    }
+
+    /// The lane's head, read from the store when the lane does not know it.
+    async fn head(&mut self, name: &RefName) -> Result<LaneHead, Error> {
+        if let Some(head) = self.lanes.get(name).and_then(|lane| lane.head.clone()) {
+            return Ok(head);
+        }
+        let reference = self.core.reference(name).await?;
+        let found = self.core.indexed(reference.target).await?;
+        Ok(LaneHead::new(reference, found.tree, found.pending))
+    }
+
+    async fn plan_held(
+        &mut self,
+        name: &RefName,
+        plan: &Arc<tokio::sync::Mutex<dyn Plan>>,
+    ) -> Result<Option<Proposal>, Error> {
+        let head = self.head(name).await?;
+        let on = Head { reference: head.reference.clone(), tree: head.tree.clone() };
+        if let Some(lane) = self.lanes.get_mut(name) {
+            lane.head = Some(head);
+        }
+        plan.lock().await.plan(&self.core, &on).await
+    }
+
+    /// Checks a proposal against the lane's head and makes its commits.
+    async fn build(&mut self, name: &RefName, proposal: Proposal) -> Result<Built, Error> {
+        // The head is taken out of the lane and put back only when all went well.
+        let mut head = match self.lanes.get_mut(name).and_then(|lane| lane.head.take()) {
+            Some(head) => head,
+            None => self.head(name).await?,
+        };
+        if head.reference.kind != RefKind::Branch {
+            return Err(Error::NotABranch(name.clone()));
+        }
+        if !self.still_good(&head, &proposal).await? {
+            if let Some(lane) = self.lanes.get_mut(name) {
+                lane.head = Some(head);
+            }
+            return Ok(Built::Stale);
+        }
+        let on = head.reference.target;
+        let time = self.core.clock.now();
+        let mut change = Change { requires: proposal.requires, records: proposal.records, ..Change::default() };
+        let mut commits = Vec::with_capacity(proposal.drafts.len());
+        for draft in proposal.drafts {
+            let id = self.make_commit(&mut head, draft, time, &mut change).await?;
+            commits.push(id);
+        }
+        let now = head.reference.target;
+        change.references.push(ReferenceChange {
+            name: name.clone(),
+            expected: ExpectedReference::At(RefKind::Branch, on),
+            new: Some((RefKind::Branch, now)),
+            log: LogMeta {
+                operation: proposal.operation,
+                principal: proposal.who.principal,
+                request: proposal.who.request,
+                run: proposal.who.run,
+                time,
+            },
+        });
+        if let Some(lane) = self.lanes.get_mut(name) {
+            lane.head = Some(head);
+        }
+        Ok(Built::Change(Box::new(change), Landed { on, commits, head: now }))
+    }
+
+    async fn still_good(&self, head: &LaneHead, proposal: &Proposal) -> Result<bool, Error> {
+        if head.reference.target == proposal.planned_on {
+            return Ok(true);
+        }
+        if proposal.exact || !head.grew_from(proposal.planned_on) {
+            return Ok(false);
+        }
+        for (key, entry) in &proposal.relied {
+            if head.tree.get(&self.core.nodes, key).await? != *entry {
+                return Ok(false);
+            }
+        }
+        let touched = |prefix: &[u8]| {
+            head.since(proposal.planned_on).any(|commit| {
+                let from = commit.operations.partition_point(|op| op.key().as_bytes() < prefix);
+                commit.operations.get(from).is_some_and(|op| op.key().as_bytes().starts_with(prefix))
+            })
+        };
+        Ok(!proposal.relied_prefixes.iter().any(|prefix| touched(prefix)))
+    }
+
+    async fn make_commit(
+        &self,
+        head: &mut LaneHead,
+        draft: Draft,
+        now: i64,
+        change: &mut Change,
+    ) -> Result<CommitId, Error> {
+        let parent = head.reference.target;
+        let tree = head.tree.edit(&self.core.nodes, &draft.edits).await?;
+        let first = self.core.commits.header_or_empty(parent).await?;
+        let mut generation = first.generation;
+        for other in &draft.merge_parents {
+            generation = generation.max(self.core.commits.header_or_empty(*other).await?.generation);
+        }
+        let mut parents = Vec::with_capacity(1 + draft.merge_parents.len());
+        parents.push(parent);
+        parents.extend(draft.merge_parents);
+        let commit = Commit {
+            header: Header {
+                parents,
+                depth: first.depth + 1,
+                generation: generation + 1,
+                skip: self.core.commits.skip_for(parent).await?,
+                time: now.max(first.time.saturating_add(1)),
+                root: tree.id(),
+            },
+            meta: draft.meta,
+            attachments: draft.attachments,
+            operations: draft
+                .edits
+                .into_iter()
+                .map(|edit| match edit.entry {
+                    Some(entry) => Operation::Put(Put { key: edit.key, entry }),
+                    None => Operation::Delete(edit.key),
+                })
+                .collect(),
+        };
+        let bytes = Bytes::from(commit.encode());
+        let id = Commit::id_of(&bytes);
+        let commit = Arc::new(commit);
+        // Nobody knows the id before it is durable, so it may stand in the caches already; a failure takes it out.
+        self.core.commits.keep(id, commit.clone(), bytes.len());
+        change.objects.extend(draft.objects);
+        change.objects.push(NewObject { kind: ObjectKind::Commit, id: id.object(), bytes });
+        change.derived.extend(draft.derived);
+        head.advance(id, commit, tree);
+        self.core.trees.insert(id, Indexed { tree: head.tree.clone(), pending: head.pending });
+        Ok(id)
+    }
+
+    /// Hands the store's answer to everyone who waits for the batch.
+    pub async fn settle(&mut self, prepared: Prepared, outcome: Result<Outcome, StoreError>) {
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                for pending in prepared.pending {
+                    self.take_turn(&pending.name);
+                    self.forget(&pending);
+                    drop(pending.plan);
+                    let _ = pending.reply.send(Err(Error::Store(error.clone())));
+                }
+                return;
+            }
+        };
+        let mut refused = outcome.refused.into_iter().peekable();
+        for (at, pending) in prepared.pending.into_iter().enumerate() {
+            self.take_turn(&pending.name);
+            let Some(refusal) = refused.next_if(|refusal| refusal.change == at) else {
+                if let Some(plan) = &pending.plan {
+                    plan.lock().await.landed(&pending.landed);
+                }
+                // The plan must be free before its owner wakes up.
+                drop(pending.plan);
+                let _ = pending.reply.send(Ok(Verdict::Landed(pending.landed)));
+                continue;
+            };
+            self.forget(&pending);
+            let answer = if pending.rebases && matches!(refusal.cause, FailedPrecondition::Reference { .. }) {
+                match pending.plan {
+                    // Held plans have no one to plan again for them: another process holds the branch too.
+                    Some(plan) => {
+                        self.admit(Job::Held { branch: pending.name, plan, reply: pending.reply });
+                        continue;
+                    }
+                    None => Ok(Verdict::Stale),
+                }
+            } else {
+                Err(refused_error(refusal.cause))
+            };
+            let _ = pending.reply.send(answer);
+        }
+        self.drop_idle_lanes();
+    }
+
+    /// Puts a lane with jobs back in turn, after a reference change had taken it out.
+    fn take_turn(&mut self, name: &RefName) {
+        let waits = self.lanes.get(name).is_some_and(|lane| !lane.jobs.is_empty());
+        if waits && !self.turn.contains(name) {
+            self.turn.push_back(name.clone());
+        }
+    }
+
+    /// Forgets what a change that did not land has left in memory.
+    fn forget(&mut self, pending: &Pending) {
+        if let Some(lane) = self.lanes.get_mut(&pending.name) {
+            lane.head = None;
+        }
+        for id in &pending.landed.commits {
+            self.core.commits.forget(*id);
+            self.core.trees.remove(id);
+        }
+    }
+
+    fn drop_idle_lanes(&mut self) {
+        if self.lanes.len() > IDLE_LANES_MAX {
+            self.lanes.retain(|_, lane| !lane.jobs.is_empty() || lane.checkpointing);
+        }
+    }
+
+    /// The branches whose index shall be stored now: name, commit, index. Each is reported back by
+    /// [`Machine::checkpointed`].
+    pub(super) fn due_checkpoints(&mut self) -> Vec<(RefName, Head)> {
+        let core = &self.core;
+        let due = |lane: &Lane| {
+            let head = lane.head.as_ref()?;
+            (!lane.checkpointing && checkpoint::due(core, &head.tree, head.pending)).then(|| head.clone())
+        };
+        let found: Vec<(RefName, LaneHead)> =
+            self.lanes.iter().filter_map(|(name, lane)| due(lane).map(|head| (name.clone(), head))).collect();
+        for (name, _) in &found {
+            if let Some(lane) = self.lanes.get_mut(name) {
+                lane.checkpointing = true;
+            }
+        }
+        found.into_iter().map(|(name, head)| (name, Head { reference: head.reference, tree: head.tree })).collect()
+    }
+
+    /// All branches with something to store, for an orderly stop.
+    pub(super) fn all_unsaved(&self) -> Vec<Head> {
+        let heads = self.lanes.values().filter_map(|lane| lane.head.as_ref());
+        heads
+            .filter(|head| head.pending.commits > 0)
+            .map(|head| Head { reference: head.reference.clone(), tree: head.tree.clone() })
+            .collect()
+    }
+
+    /// Whether some branch may not grow further before its checkpoint is stored.
+    pub(super) fn must_wait(&self) -> bool {
+        self.lanes.values().any(|lane| {
+            lane.checkpointing
+                && lane
+                    .head
+                    .as_ref()
+                    .is_some_and(|head| checkpoint::overdue(&self.core, &head.tree, head.pending))
+        })
+    }
+
+    /// Told that the index of `commit` is stored, or that storing it failed.
+    pub(super) async fn checkpointed(&mut self, name: &RefName, commit: CommitId, saved: Option<Saved>) {
+        let Some(lane) = self.lanes.get_mut(name) else { return };
+        lane.checkpointing = false;
+        let (Some(head), Some(saved)) = (lane.head.as_mut(), saved) else { return };
+        let depth_at = |id| self.core.commits.depth(id);
+        let (Ok(stored), Ok(now)) = (depth_at(commit).await, depth_at(head.reference.target).await) else { return };
+        head.tree = forget_saved(&head.tree, &saved);
+        head.pending.commits = now.saturating_sub(stored).min(head.pending.commits);
+        head.pending.operations =
+            head.since(commit).map(|commit| commit.operations.len() as u64).sum::<u64>().min(head.pending.operations);
+        // Indexes of older commits would hold the stored nodes in memory.
+        self.core.trees.clear();
+        let found = Indexed { tree: head.tree.clone(), pending: head.pending };
+        self.core.trees.insert(head.reference.target, found);
+    }
+}
+
+fn refused_error(cause: FailedPrecondition) -> Error {
+    match cause {
+        FailedPrecondition::Reference { name, found } => match found {
+            None => Error::ReferenceNotFound(name.to_string()),
+            Some(found) => Error::ReferenceMoved(found),
+        },
+        FailedPrecondition::Record { .. } => Error::RecordChanged,
+    }
+}

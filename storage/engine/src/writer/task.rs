@@ -1,0 +1,153 @@
+//! The thread that runs the machine.
+
+use std::{sync::Arc, thread, time::Duration};
+
+use lochan_storage_model::{CommitId, RefName};
+use tokio::{
+    runtime::Handle,
+    sync::{mpsc, oneshot},
+};
+
+use super::{Job, Machine, Reply, Verdict, store_checkpoint};
+use crate::{
+    error::Error,
+    state::{Core, Head, Saved},
+};
+
+/// When a caller shall come back to a full queue.
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
+/// Jobs taken from the queue between two batches.
+const TAKEN_MAX: usize = 1_024;
+
+enum Message {
+    Job(Job),
+    Stop(oneshot::Sender<()>),
+}
+
+struct Checkpointed {
+    name: RefName,
+    commit: CommitId,
+    saved: Option<Saved>,
+}
+
+/// Hands jobs to the writer's thread.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    jobs: mpsc::Sender<Message>,
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(crate) fn start(core: Arc<Core>) -> Result<Self, Error> {
+        let (jobs, queue) = mpsc::channel(core.options.queue_max);
+        let runtime = Handle::current();
+        // A thread of its own: a batch blocks on its sync, and nothing else shall wait for that.
+        thread::Builder::new()
+            .name("lochan-writer".into())
+            .spawn(move || runtime.clone().block_on(run(core, queue, runtime)))
+            .map_err(|error| Error::corrupt("writer", format!("its thread cannot be started: {error}")))?;
+        Ok(Self { jobs })
+    }
+
+    /// Queues a job and waits for its verdict. A full queue is [`Error::Busy`] and nothing is admitted.
+    pub(crate) async fn ask(&self, job: impl FnOnce(Reply) -> Job) -> Result<Verdict, Error> {
+        let (reply, verdict) = oneshot::channel();
+        self.jobs.try_send(Message::Job(job(reply))).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => Error::Busy { retry_after: BUSY_RETRY_AFTER },
+            mpsc::error::TrySendError::Closed(_) => Error::Stopping,
+        })?;
+        // The writer answers every job it has taken; it can only vanish with the process or a bug.
+        verdict.await.unwrap_or_else(|_| {
+            let gone = "the writer ended before it answered".to_owned();
+            Err(Error::Store(lochan_storage_odb::StoreError::Unknown(gone)))
+        })
+    }
+
+    /// Waits, no longer than `within`, until the writer has done what was admitted and has ended.
+    pub(crate) async fn stop(&self, within: Duration) {
+        let (done, ended) = oneshot::channel();
+        if self.jobs.send(Message::Stop(done)).await.is_ok() && tokio::time::timeout(within, ended).await.is_err() {
+            tracing::warn!(waited_ms = within.as_millis() as u64, "the writer did not end in time");
+        }
+    }
+}
+
+async fn run(core: Arc<Core>, mut queue: mpsc::Receiver<Message>, runtime: Handle) {
+    let mut machine = Machine::new(core.clone());
+    let (told, mut checkpoints) = mpsc::unbounded_channel();
+    let mut stop = None;
+    loop {
+        if machine.waiting() == 0 && stop.is_none() {
+            tokio::select! {
+                biased;
+                message = queue.recv() => match message {
+                    Some(message) => take(&mut machine, &mut stop, message),
+                    None => break,
+                },
+                Some(done) = checkpoints.recv() => note(&mut machine, done).await,
+            }
+        }
+        for _ in 0..TAKEN_MAX {
+            match queue.try_recv() {
+                Ok(message) => take(&mut machine, &mut stop, message),
+                Err(_) => break,
+            }
+        }
+        while machine.must_wait() {
+            match checkpoints.recv().await {
+                Some(done) => note(&mut machine, done).await,
+                None => break,
+            }
+        }
+        while let Ok(done) = checkpoints.try_recv() {
+            note(&mut machine, done).await;
+        }
+        let mut prepared = machine.prepare().await;
+        if !prepared.is_empty() {
+            let outcome = core.store.commit(std::mem::take(&mut prepared.batch)).await;
+            if let Err(error) = &outcome {
+                tracing::error!(error = %error, "a batch was not written");
+            }
+            machine.settle(prepared, outcome).await;
+            for (name, head) in machine.due_checkpoints() {
+                runtime.spawn(checkpoint(core.clone(), name, head, told.clone()));
+            }
+        }
+        if machine.waiting() == 0 && stop.is_some() {
+            queue.close();
+            match queue.recv().await {
+                Some(message) => take(&mut machine, &mut stop, message),
+                None => break,
+            }
+        }
+    }
+    for head in machine.all_unsaved() {
+        if let Err(error) = store_checkpoint(&core, head.reference.target, &head.tree).await {
+            tracing::warn!(reference = %head.reference.name, error = %error, "no checkpoint at the stop");
+        }
+    }
+    if let Some(done) = stop {
+        let _ = done.send(());
+    }
+}
+
+fn take(machine: &mut Machine, stop: &mut Option<oneshot::Sender<()>>, message: Message) {
+    match message {
+        Message::Job(job) => machine.admit(job),
+        Message::Stop(done) => *stop = Some(done),
+    }
+}
+
+async fn note(machine: &mut Machine, done: Checkpointed) {
+    machine.checkpointed(&done.name, done.commit, done.saved).await;
+}
+
+async fn checkpoint(core: Arc<Core>, name: RefName, head: Head, told: mpsc::UnboundedSender<Checkpointed>) {
+    let commit = head.reference.target;
+    let saved = store_checkpoint(&core, commit, &head.tree).await;
+    if let Err(error) = &saved {
+        tracing::warn!(reference = %name, error = %error, "a checkpoint was not stored");
+    }
+    // The writer may have ended meanwhile; then nobody needs to know.
+    let _ = told.send(Checkpointed { name, commit, saved: saved.ok() });
+}
