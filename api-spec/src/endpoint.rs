@@ -140,3 +140,7 @@ pub trait Endpoint {
 pub fn parameters(template: &str) -> impl Iterator<Item = &str> {
     template.split('{').skip(1).filter_map(|part| part.split_once('}').map(|(name, _)| name))
 }
+
+#[cfg(test)]
+#[path = "endpoint_tests.rs"]
+mod tests;

@@ -7,6 +7,7 @@ pub mod cutoff;
 pub mod duration;
 pub mod instant;
 pub mod key;
+pub(crate) mod lenient;
 pub mod namespace_path;
 pub mod percent;
 pub mod prefix;

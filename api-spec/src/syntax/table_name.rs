@@ -78,8 +78,8 @@ fn unquote(text: &str) -> &str {
     ['`', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(text)
 }
 
-/// A hash first: text of 8 to 64 hexadecimal digits is one, even when it could be milliseconds, unless it is
-/// purely decimal, which no client writes for a hash of less than full length.
+/// A hash before a time, except that up to 19 decimal digits are milliseconds: a full hash is longer, and a short
+/// one names no commit.
 fn parse_at(text: &str) -> Option<At> {
     let decimal = text.len() < 20 && text.bytes().all(|b| b.is_ascii_digit());
     if !decimal && let Ok(spec) = HashSpec::parse(text) {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::lenient::null_default;
 use crate::syntax::Instant;
+use crate::syntax::lenient::null_default;
 
 /// Commit meta as API v2 writes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

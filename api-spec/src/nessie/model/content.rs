@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::lenient::{TextOrNumber, null_default};
 use crate::syntax::key::check_namespace;
+use crate::syntax::lenient::{TextOrNumber, null_default};
 
 /// The kind of a content, as entries and CEL name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

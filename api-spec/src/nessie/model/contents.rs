@@ -19,7 +19,7 @@ pub struct ContentResponse {
 #[serde(rename_all = "camelCase")]
 pub struct GetMultipleContentsRequest {
     /// At least one key, which the endpoint checks.
-    #[serde(default, deserialize_with = "super::lenient::null_default")]
+    #[serde(default, deserialize_with = "crate::syntax::lenient::null_default")]
     pub requested_keys: Vec<ContentKey>,
 }
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lenient::{boolean, null_default};
 use crate::nessie::model::{CommitMetaInput, Content, ContentKey};
+use crate::syntax::lenient::{boolean, null_default};
 
 /// What happens to a key that both sides may have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

@@ -14,7 +14,6 @@ mod entries;
 mod error;
 mod history;
 mod key;
-mod lenient;
 mod log;
 mod merge;
 mod merge_response;

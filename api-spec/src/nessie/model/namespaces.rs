@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::lenient::null_default;
 use crate::nessie::model::Content;
+use crate::syntax::lenient::null_default;
 
 /// Answer of v1 `namespaces/{ref}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use serde::de::IgnoredAny;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::lenient::null_default;
 use crate::nessie::model::{CommitMetaInput, Content, ContentKey, ReferenceV2};
+use crate::syntax::lenient::null_default;
 
 /// One operation of a commit request, or of a log entry before its view is chosen.
 ///

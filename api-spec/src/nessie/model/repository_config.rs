@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lenient::null_default;
 use crate::syntax::cutoff::CutoffPolicy;
 use crate::syntax::duration::IsoDuration;
+use crate::syntax::lenient::null_default;
 
 /// A stored setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, de};
 
 /// Reads null as the default value; together with `#[serde(default)]` absent and null mean the same.
-pub(super) fn null_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub(crate) fn null_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de> + Default,
@@ -14,7 +14,7 @@ where
 }
 
 /// Reads a boolean, the words `true` and `false` as text, or null as false.
-pub(super) fn boolean<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+pub(crate) fn boolean<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     struct Visitor;
 
     impl de::Visitor<'_> for Visitor {
@@ -45,7 +45,7 @@ pub(super) fn boolean<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool
 }
 
 /// Reads text, or a number written as text would be: old clients send both for one field.
-pub(super) struct TextOrNumber(pub String);
+pub(crate) struct TextOrNumber(pub String);
 
 impl<'de> Deserialize<'de> for TextOrNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
