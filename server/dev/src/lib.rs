@@ -6,11 +6,11 @@
 //! So of many creators one wins, a compare-and-set loses nothing, and an upload that stalls delays
 //! nobody, not even writers of the same key.
 //!
-//! It serves the operations that table engines use (see [`service`]) on a loopback address, checks
+//! It serves the operations that table engines use (listed in `service`) on a loopback address, checks
 //! signatures, and keeps everything across a restart. It knows no versions, tags, access rules or
 //! notifications, and is for developing against, not for keeping data that matters.
 //!
-//! Start at [`DevS3`]; the format on disk is in [`store`].
+//! Start at [`DevS3`]; the format on disk is drawn in `store`.
 
 mod server;
 mod service;
