@@ -409,3 +409,6 @@ fn scan_key(token: &[u8]) -> Option<(ObjectKind, ObjectId)> {
     let (kind, id) = token.split_first()?;
     Some((ObjectKind::from_byte(*kind)?, ObjectId::from_bytes(id.try_into().ok()?)))
 }
+
+#[cfg(test)]
+mod tests;
