@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use lochan_tests_faults::process;
 use lochan_tests_faults::run::{self, Plan, Round};
+use lochan_tests_faults::schedule::KILL_AFTER_MS_MAX;
 
 /// Kills a Lochan server at random moments under sixteen writers and checks that nothing acknowledged is lost.
 #[derive(Parser)]
@@ -31,6 +32,9 @@ struct Args {
     /// Longest time from a start to the first answered read in milliseconds.
     #[arg(long, default_value_t = 1000)]
     restart_ms_max: u64,
+    /// Longest time from the first request of a round to its kill in milliseconds.
+    #[arg(long, default_value_t = KILL_AFTER_MS_MAX)]
+    kill_after_ms_max: u64,
     /// Keeps data and logs even when all is well.
     #[arg(long)]
     keep: bool,
@@ -61,6 +65,7 @@ fn start(args: &Args) -> Result<bool> {
         folder: folder.path().to_owned(),
         kills: args.kills,
         seed,
+        kill_after_ms_max: args.kill_after_ms_max,
         fsck_every: args.fsck_every,
         restart_max: Duration::from_millis(args.restart_ms_max),
     };

@@ -33,6 +33,8 @@ pub struct Plan {
     pub kills: u64,
     /// Seed of the schedule.
     pub seed: u64,
+    /// Longest time from the first request of a round to its kill, in milliseconds.
+    pub kill_after_ms_max: u64,
     /// Runs `fsck --full` after every so many kills as well; 0 for only at the end.
     pub fsck_every: u64,
     /// Longest time from a spawn after a kill to the first answered read.
@@ -84,7 +86,7 @@ pub async fn run(plan: &Plan, tell: impl Fn(&Round)) -> Result<Report> {
     let mut model = Arc::new(writers::set_up(&client).await.context("setting up")?);
     let mut remembered = Remembered::default();
     for number in 0..plan.kills {
-        let moments = schedule::moments(plan.seed, number);
+        let moments = schedule::moments(plan.seed, number, plan.kill_after_ms_max);
         let logs = write_and_kill(plan, number, moments.kill_after, &client, &model, &mut server).await?;
         report.kills += 1;
         let events = collect(logs, &mut report.violations);

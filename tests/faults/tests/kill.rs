@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lochan_tests_faults::process;
 use lochan_tests_faults::run::{Plan, run};
+use lochan_tests_faults::schedule::KILL_AFTER_MS_MAX;
 
 /// Rounds unless `LOCHAN_KILLS` says otherwise.
 const KILLS: u64 = 20;
@@ -24,6 +25,7 @@ async fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
         folder: folder.path().to_owned(),
         kills: number("LOCHAN_KILLS").unwrap_or(KILLS),
         seed,
+        kill_after_ms_max: KILL_AFTER_MS_MAX,
         fsck_every: 0,
         // The bar of one second is one of a release build on a quiet machine.
         restart_max: Duration::from_secs(if cfg!(debug_assertions) { 5 } else { 1 }),
