@@ -219,7 +219,7 @@ fn check_media(op: Op, parts: &Parts) -> Result<(), Refusal> {
         return Err(Refusal::NotAcceptable);
     }
     // The token request is a form by its contract.
-    if matches!(parts.method, Method::POST | Method::PUT) && op != Op::IcebergGetToken {
+    if matches!(parts.method, Method::POST | Method::PUT) && !op.is_token() {
         check_content_type(&parts.headers)?;
     }
     Ok(())

@@ -24,16 +24,16 @@ struct App {
 
 fn service(app: &Arc<App>) -> Arc<Service<App>> {
     let handlers = Handlers::new()
-        .on(Op::V2GetReference, |_app: Arc<App>, req: Req| async move {
+        .on(Op::V2GetReferenceByName, |_app: Arc<App>, req: Req| async move {
             Ok(Reply::json(&json!({"ref": req.param(req.params.reference)?})))
         })
-        .on(Op::V2ListReferences, |_app, _req| async { panic!("on purpose") })
+        .on(Op::V2GetAllReferences, |_app, _req| async { panic!("on purpose") })
         .on(Op::IcebergLoadTable, |_app, _req| async {
             Err(Failure::Unexpected(Box::new(std::io::Error::other("secret detail"))))
         })
         .on(Op::IcebergCommitTable, |_app, _req| async { panic!("on purpose") })
-        .on(Op::V2QueryContents, |_app, req: Req| async move { Ok(Reply::json(&req.json::<Value>()?)) })
-        .on(Op::V2Commit, |app: Arc<App>, req: Req| async move {
+        .on(Op::V2GetMultipleContents, |_app, req: Req| async move { Ok(Reply::json(&req.json::<Value>()?)) })
+        .on(Op::V2CommitMultipleOperations, |app: Arc<App>, req: Req| async move {
             app.begun.notify_one();
             app.go_on.notified().await;
             app.finished.fetch_add(1, Ordering::SeqCst);
@@ -95,7 +95,7 @@ async fn refusals_wear_the_body_of_their_surface() {
         ),
         ("GET", "/api/v2/trees/main/entries", &[], "", 501, "UNKNOWN", ""),
         ("GET", "/nowhere", &[], "", 404, "UNKNOWN", ""),
-        ("GET", "/iceberg/v1/p/nonsense", &[], "", 404, "", "NoSuchEndpointException"),
+        ("GET", "/iceberg/v1/p/nonsense", &[], "", 404, "", "UnsupportedOperationException"),
         ("DELETE", "/iceberg/v1/config", &[], "", 405, "", "UnsupportedOperationException"),
         (
             "POST",

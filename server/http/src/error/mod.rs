@@ -38,6 +38,7 @@ pub(crate) fn render(
         }
     };
     let reply = match surface {
+        Surface::Iceberg if op.is_some_and(Op::is_token) => iceberg::token_refusal(&refusal),
         Surface::Iceberg => iceberg::refusal(&refusal),
         Surface::NessieV1 | Surface::NessieV2 | Surface::Ext => nessie::refusal(&refusal, spec),
     };

@@ -1,6 +1,7 @@
 //! Refusals of the HTTP layer itself.
 
 use http::StatusCode;
+use lochan_api_spec::syntax::query::QueryError;
 
 /// Why the HTTP layer refused or gave up a request. The text is what the client reads.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +62,12 @@ pub enum Refusal {
         /// Whether the operation may have taken effect nevertheless.
         outcome_unknown: bool,
     },
+}
+
+impl From<QueryError> for Refusal {
+    fn from(error: QueryError) -> Self {
+        Refusal::Malformed(error.to_string())
+    }
 }
 
 impl Refusal {

@@ -6,6 +6,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
+use lochan_api_spec::syntax::query::{Pairs, QueryParams};
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use tokio::sync::OwnedSemaphorePermit;
@@ -47,8 +48,13 @@ impl Req {
     }
 
     /// The raw query, empty when there is none.
-    pub fn query(&self) -> &str {
+    pub fn raw_query(&self) -> &str {
         self.parts.uri.query().unwrap_or("")
+    }
+
+    /// The query parameters of an endpoint.
+    pub fn query<Q: QueryParams>(&self) -> Result<Q, Refusal> {
+        Ok(Q::parse(&Pairs::parse(self.raw_query()))?)
     }
 
     /// The headers.

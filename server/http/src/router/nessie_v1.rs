@@ -12,28 +12,28 @@ pub(super) fn find(segments: &Segments<'_>, tail: &[&str]) -> Found {
     };
     match tail {
         ["config"] => plain(&[Op::V1GetConfig]),
-        ["trees"] => plain(&[Op::V1ListReferences]),
+        ["trees"] => plain(&[Op::V1GetAllReferences]),
         ["trees", "tree"] => plain(&[Op::V1GetDefaultBranch, Op::V1CreateReference]),
-        ["trees", "tree", r] => on(r, &[Op::V1GetReference]),
-        ["trees", "tree", r, "entries"] => on(r, &[Op::V1ListEntries]),
+        ["trees", "tree", r] => on(r, &[Op::V1GetReferenceByName]),
+        ["trees", "tree", r, "entries"] => on(r, &[Op::V1GetEntries]),
         ["trees", "tree", r, "log"] => on(r, &[Op::V1GetCommitLog]),
-        ["trees", "branch", r, "commit"] => on(r, &[Op::V1Commit]),
-        ["trees", "branch", r, "merge"] => on(r, &[Op::V1Merge]),
-        ["trees", "branch", r, "transplant"] => on(r, &[Op::V1Transplant]),
+        ["trees", "branch", r, "commit"] => on(r, &[Op::V1CommitMultipleOperations]),
+        ["trees", "branch", r, "merge"] => on(r, &[Op::V1MergeRefIntoBranch]),
+        ["trees", "branch", r, "transplant"] => on(r, &[Op::V1TransplantCommitsIntoBranch]),
         ["trees", kind @ ("branch" | "BRANCH" | "tag" | "TAG"), r] => {
             let params = Params { reference: segments.at(r), kind: segments.at(kind), ..Params::default() };
             Some((&[Op::V1AssignReference, Op::V1DeleteReference], params))
         }
-        ["contents"] => plain(&[Op::V1QueryContents]),
+        ["contents"] => plain(&[Op::V1GetMultipleContents]),
         ["contents", key] => {
             Some((&[Op::V1GetContent], Params { key: segments.at(key), ..Params::default() }))
         }
         ["diffs", both] => find_diff(segments, both),
-        ["namespaces", r] => on(r, &[Op::V1ListNamespaces]),
+        ["namespaces", r] => on(r, &[Op::V1GetNamespaces]),
         ["namespaces", "namespace", r, key] => {
             let params = Params { reference: segments.at(r), key: segments.at(key), ..Params::default() };
             Some((
-                &[Op::V1GetNamespace, Op::V1CreateNamespace, Op::V1UpdateNamespace, Op::V1DeleteNamespace],
+                &[Op::V1GetNamespace, Op::V1CreateNamespace, Op::V1UpdateProperties, Op::V1DeleteNamespace],
                 params,
             ))
         }

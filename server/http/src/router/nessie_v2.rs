@@ -10,7 +10,7 @@ pub(super) fn find(segments: &Segments<'_>, tail: &[&str]) -> Found {
     match tail {
         ["config"] => plain(&[Op::V2GetConfig]),
         ["config", "repository"] => plain(&[Op::V2GetRepositoryConfig, Op::V2UpdateRepositoryConfig]),
-        ["trees"] => plain(&[Op::V2ListReferences, Op::V2CreateReference]),
+        ["trees"] => plain(&[Op::V2GetAllReferences, Op::V2CreateReference]),
         ["trees", rest @ ..] => find_tree(segments, rest),
         _ => None,
     }
@@ -21,20 +21,22 @@ fn find_tree(segments: &Segments<'_>, rest: &[&str]) -> Found {
         Some((ops, Params { reference: segments.over(reference), ..Params::default() }))
     };
     match rest {
-        [r @ .., "history", "commit"] if is_reference(r) => on(r, &[Op::V2Commit]),
-        [r @ .., "history", "merge"] if is_reference(r) => on(r, &[Op::V2Merge]),
-        [r @ .., "history", "transplant"] if is_reference(r) => on(r, &[Op::V2Transplant]),
+        [r @ .., "history", "commit"] if is_reference(r) => on(r, &[Op::V2CommitMultipleOperations]),
+        [r @ .., "history", "merge"] if is_reference(r) => on(r, &[Op::V2MergeRefIntoBranch]),
+        [r @ .., "history", "transplant"] if is_reference(r) => on(r, &[Op::V2TransplantCommitsIntoBranch]),
         [r @ .., "contents", key] if is_reference(r) => {
             let params = Params { reference: segments.over(r), key: segments.at(key), ..Params::default() };
             Some((&[Op::V2GetContent], params))
         }
         [r @ .., "history"] if is_reference(r) => on(r, &[Op::V2GetCommitLog]),
-        [r @ .., "entries"] if is_reference(r) => on(r, &[Op::V2ListEntries]),
-        [r @ .., "recent-changes"] if is_reference(r) => on(r, &[Op::V2GetRecentChanges]),
-        [r @ .., "contents"] if is_reference(r) => on(r, &[Op::V2GetContents, Op::V2QueryContents]),
+        [r @ .., "entries"] if is_reference(r) => on(r, &[Op::V2GetEntries]),
+        [r @ .., "recent-changes"] if is_reference(r) => on(r, &[Op::V2GetReferenceHistory]),
+        [r @ .., "contents"] if is_reference(r) => {
+            on(r, &[Op::V2GetSeveralContents, Op::V2GetMultipleContents])
+        }
         _ => find_diff(segments, rest).or_else(|| {
             is_reference(rest)
-                .then(|| on(rest, &[Op::V2GetReference, Op::V2AssignReference, Op::V2DeleteReference]))
+                .then(|| on(rest, &[Op::V2GetReferenceByName, Op::V2AssignReference, Op::V2DeleteReference]))
                 .flatten()
         }),
     }

@@ -1,6 +1,9 @@
-//! Every operation served, as data: surface, method, path template, effect.
+//! Every operation served. What there is to know about one is declared once, in `api-spec`; here it gets a number.
 
-use http::Method;
+use lochan_api_spec::endpoint::{Endpoint, EndpointInfo, Method as Verb, Surface as Declared};
+use lochan_api_spec::{iceberg, nessie};
+
+use super::ext;
 
 /// The wire contract an operation belongs to; it decides how errors look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,116 +44,154 @@ pub enum Effect {
     Writes,
 }
 
+/// What the router and this crate need of a declaration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Declaration {
+    pub(super) surface: Surface,
+    pub(super) method: Verb,
+    pub(super) template: &'static str,
+    pub(super) effect: Effect,
+}
+
+impl Declaration {
+    const fn of(info: EndpointInfo) -> Self {
+        let surface = match info.surface {
+            Declared::NessieV1 => Surface::NessieV1,
+            Declared::NessieV2 => Surface::NessieV2,
+            Declared::Iceberg => Surface::Iceberg,
+        };
+        let effect = if info.mutates { Effect::Writes } else { Effect::Reads };
+        Declaration { surface, method: info.method, template: info.path, effect }
+    }
+}
+
 macro_rules! operations {
-    ($($name:ident: $surface:ident $method:ident $template:literal $effect:ident;)+) => {
-        /// An operation of one of the surfaces.
+    ($($name:ident = $declaration:expr;)+) => {
+        /// An operation of one of the surfaces, named like its endpoint.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
+        #[expect(missing_docs, reason = "the declaration of the same name in api-spec says it all")]
         pub enum Op {
-            $(#[doc = concat!("`", stringify!($method), " ", $template, "`")] $name,)+
+            $($name,)+
         }
 
         impl Op {
             /// Every operation, in the order of its number.
             pub const ALL: &'static [Op] = &[$(Op::$name,)+];
 
+            fn declaration(self) -> &'static Declaration {
+                match self { $(Op::$name => const { &$declaration },)+ }
+            }
+
             /// Name for logs and metrics.
             pub fn name(self) -> &'static str {
                 match self { $(Op::$name => stringify!($name),)+ }
-            }
-
-            /// The contract it belongs to.
-            pub fn surface(self) -> Surface {
-                match self { $(Op::$name => Surface::$surface,)+ }
-            }
-
-            /// Its method. An operation of `GET` also answers `HEAD` unless the path has one for `HEAD`.
-            pub fn method(self) -> Method {
-                match self { $(Op::$name => Method::$method,)+ }
-            }
-
-            /// Its path with parameters in braces, from the root of the server.
-            pub fn template(self) -> &'static str {
-                match self { $(Op::$name => $template,)+ }
-            }
-
-            /// What it does to the store.
-            pub fn effect(self) -> Effect {
-                match self { $(Op::$name => Effect::$effect,)+ }
             }
         }
     };
 }
 
+macro_rules! spec {
+    ($($path:ident)::+) => { Declaration::of(<$($path)::+ as Endpoint>::INFO) };
+}
+
 operations! {
-    V2GetConfig: NessieV2 GET "/api/v2/config" Reads;
-    V2GetRepositoryConfig: NessieV2 GET "/api/v2/config/repository" Reads;
-    V2UpdateRepositoryConfig: NessieV2 POST "/api/v2/config/repository" Writes;
-    V2ListReferences: NessieV2 GET "/api/v2/trees" Reads;
-    V2CreateReference: NessieV2 POST "/api/v2/trees" Writes;
-    V2GetReference: NessieV2 GET "/api/v2/trees/{ref}" Reads;
-    V2AssignReference: NessieV2 PUT "/api/v2/trees/{ref}" Writes;
-    V2DeleteReference: NessieV2 DELETE "/api/v2/trees/{ref}" Writes;
-    V2GetRecentChanges: NessieV2 GET "/api/v2/trees/{ref}/recent-changes" Reads;
-    V2ListEntries: NessieV2 GET "/api/v2/trees/{ref}/entries" Reads;
-    V2GetCommitLog: NessieV2 GET "/api/v2/trees/{ref}/history" Reads;
-    V2Commit: NessieV2 POST "/api/v2/trees/{ref}/history/commit" Writes;
-    V2Merge: NessieV2 POST "/api/v2/trees/{ref}/history/merge" Writes;
-    V2Transplant: NessieV2 POST "/api/v2/trees/{ref}/history/transplant" Writes;
-    V2GetDiff: NessieV2 GET "/api/v2/trees/{ref}/diff/{to}" Reads;
-    V2GetContents: NessieV2 GET "/api/v2/trees/{ref}/contents" Reads;
-    V2QueryContents: NessieV2 POST "/api/v2/trees/{ref}/contents" Reads;
-    V2GetContent: NessieV2 GET "/api/v2/trees/{ref}/contents/{key}" Reads;
+    V2GetConfig = spec!(nessie::v2::config::GetConfig);
+    V2GetRepositoryConfig = spec!(nessie::v2::config::GetRepositoryConfig);
+    V2UpdateRepositoryConfig = spec!(nessie::v2::config::UpdateRepositoryConfig);
+    V2GetAllReferences = spec!(nessie::v2::trees::GetAllReferences);
+    V2CreateReference = spec!(nessie::v2::trees::CreateReference);
+    V2GetReferenceByName = spec!(nessie::v2::trees::GetReferenceByName);
+    V2GetReferenceHistory = spec!(nessie::v2::trees::GetReferenceHistory);
+    V2AssignReference = spec!(nessie::v2::trees::AssignReference);
+    V2DeleteReference = spec!(nessie::v2::trees::DeleteReference);
+    V2GetEntries = spec!(nessie::v2::trees::GetEntries);
+    V2GetCommitLog = spec!(nessie::v2::trees::GetCommitLog);
+    V2GetDiff = spec!(nessie::v2::trees::GetDiff);
+    V2GetContent = spec!(nessie::v2::trees::GetContent);
+    V2GetSeveralContents = spec!(nessie::v2::trees::GetSeveralContents);
+    V2GetMultipleContents = spec!(nessie::v2::trees::GetMultipleContents);
+    V2CommitMultipleOperations = spec!(nessie::v2::trees::CommitMultipleOperations);
+    V2MergeRefIntoBranch = spec!(nessie::v2::trees::MergeRefIntoBranch);
+    V2TransplantCommitsIntoBranch = spec!(nessie::v2::trees::TransplantCommitsIntoBranch);
 
-    V1GetConfig: NessieV1 GET "/api/v1/config" Reads;
-    V1ListReferences: NessieV1 GET "/api/v1/trees" Reads;
-    V1GetDefaultBranch: NessieV1 GET "/api/v1/trees/tree" Reads;
-    V1CreateReference: NessieV1 POST "/api/v1/trees/tree" Writes;
-    V1GetReference: NessieV1 GET "/api/v1/trees/tree/{ref}" Reads;
-    V1ListEntries: NessieV1 GET "/api/v1/trees/tree/{ref}/entries" Reads;
-    V1GetCommitLog: NessieV1 GET "/api/v1/trees/tree/{ref}/log" Reads;
-    V1AssignReference: NessieV1 PUT "/api/v1/trees/{type}/{ref}" Writes;
-    V1DeleteReference: NessieV1 DELETE "/api/v1/trees/{type}/{ref}" Writes;
-    V1Commit: NessieV1 POST "/api/v1/trees/branch/{ref}/commit" Writes;
-    V1Merge: NessieV1 POST "/api/v1/trees/branch/{ref}/merge" Writes;
-    V1Transplant: NessieV1 POST "/api/v1/trees/branch/{ref}/transplant" Writes;
-    V1GetContent: NessieV1 GET "/api/v1/contents/{key}" Reads;
-    V1QueryContents: NessieV1 POST "/api/v1/contents" Reads;
-    V1GetDiff: NessieV1 GET "/api/v1/diffs/{ref}...{to}" Reads;
-    V1ListNamespaces: NessieV1 GET "/api/v1/namespaces/{ref}" Reads;
-    V1GetNamespace: NessieV1 GET "/api/v1/namespaces/namespace/{ref}/{key}" Reads;
-    V1CreateNamespace: NessieV1 PUT "/api/v1/namespaces/namespace/{ref}/{key}" Writes;
-    V1UpdateNamespace: NessieV1 POST "/api/v1/namespaces/namespace/{ref}/{key}" Writes;
-    V1DeleteNamespace: NessieV1 DELETE "/api/v1/namespaces/namespace/{ref}/{key}" Writes;
+    V1GetConfig = spec!(nessie::v1::config::GetConfig);
+    V1GetAllReferences = spec!(nessie::v1::trees::GetAllReferences);
+    V1GetDefaultBranch = spec!(nessie::v1::trees::GetDefaultBranch);
+    V1CreateReference = spec!(nessie::v1::trees::CreateReference);
+    V1GetReferenceByName = spec!(nessie::v1::trees::GetReferenceByName);
+    V1GetEntries = spec!(nessie::v1::trees::GetEntries);
+    V1GetCommitLog = spec!(nessie::v1::trees::GetCommitLog);
+    V1AssignReference = spec!(nessie::v1::trees::AssignReference);
+    V1DeleteReference = spec!(nessie::v1::trees::DeleteReference);
+    V1CommitMultipleOperations = spec!(nessie::v1::trees::CommitMultipleOperations);
+    V1MergeRefIntoBranch = spec!(nessie::v1::trees::MergeRefIntoBranch);
+    V1TransplantCommitsIntoBranch = spec!(nessie::v1::trees::TransplantCommitsIntoBranch);
+    V1GetContent = spec!(nessie::v1::contents::GetContent);
+    V1GetMultipleContents = spec!(nessie::v1::contents::GetMultipleContents);
+    V1GetDiff = spec!(nessie::v1::diffs::GetDiff);
+    V1GetNamespaces = spec!(nessie::v1::namespaces::GetNamespaces);
+    V1GetNamespace = spec!(nessie::v1::namespaces::GetNamespace);
+    V1CreateNamespace = spec!(nessie::v1::namespaces::CreateNamespace);
+    V1UpdateProperties = spec!(nessie::v1::namespaces::UpdateProperties);
+    V1DeleteNamespace = spec!(nessie::v1::namespaces::DeleteNamespace);
 
-    IcebergGetConfig: Iceberg GET "/iceberg/v1/config" Reads;
-    IcebergGetToken: Iceberg POST "/iceberg/v1/oauth/tokens" Reads;
-    IcebergListNamespaces: Iceberg GET "/iceberg/v1/{prefix}/namespaces" Reads;
-    IcebergCreateNamespace: Iceberg POST "/iceberg/v1/{prefix}/namespaces" Writes;
-    IcebergGetNamespace: Iceberg GET "/iceberg/v1/{prefix}/namespaces/{namespace}" Reads;
-    IcebergHasNamespace: Iceberg HEAD "/iceberg/v1/{prefix}/namespaces/{namespace}" Reads;
-    IcebergDropNamespace: Iceberg DELETE "/iceberg/v1/{prefix}/namespaces/{namespace}" Writes;
-    IcebergUpdateNamespace: Iceberg POST "/iceberg/v1/{prefix}/namespaces/{namespace}/properties" Writes;
-    IcebergListTables: Iceberg GET "/iceberg/v1/{prefix}/namespaces/{namespace}/tables" Reads;
-    IcebergCreateTable: Iceberg POST "/iceberg/v1/{prefix}/namespaces/{namespace}/tables" Writes;
-    IcebergRegisterTable: Iceberg POST "/iceberg/v1/{prefix}/namespaces/{namespace}/register" Writes;
-    IcebergLoadTable: Iceberg GET "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}" Reads;
-    IcebergHasTable: Iceberg HEAD "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}" Reads;
-    IcebergCommitTable: Iceberg POST "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}" Writes;
-    IcebergDropTable: Iceberg DELETE "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}" Writes;
-    IcebergUnregisterTable: Iceberg POST "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}/unregister" Writes;
-    IcebergGetCredentials: Iceberg GET "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials" Reads;
-    IcebergReportMetrics: Iceberg POST "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics" Reads;
-    IcebergRenameTable: Iceberg POST "/iceberg/v1/{prefix}/tables/rename" Writes;
-    IcebergCommitTransaction: Iceberg POST "/iceberg/v1/{prefix}/transactions/commit" Writes;
-    IcebergListViews: Iceberg GET "/iceberg/v1/{prefix}/namespaces/{namespace}/views" Reads;
-    IcebergCreateView: Iceberg POST "/iceberg/v1/{prefix}/namespaces/{namespace}/views" Writes;
-    IcebergRegisterView: Iceberg POST "/iceberg/v1/{prefix}/namespaces/{namespace}/register-view" Writes;
-    IcebergLoadView: Iceberg GET "/iceberg/v1/{prefix}/namespaces/{namespace}/views/{view}" Reads;
-    IcebergHasView: Iceberg HEAD "/iceberg/v1/{prefix}/namespaces/{namespace}/views/{view}" Reads;
-    IcebergReplaceView: Iceberg POST "/iceberg/v1/{prefix}/namespaces/{namespace}/views/{view}" Writes;
-    IcebergDropView: Iceberg DELETE "/iceberg/v1/{prefix}/namespaces/{namespace}/views/{view}" Writes;
-    IcebergRenameView: Iceberg POST "/iceberg/v1/{prefix}/views/rename" Writes;
+    IcebergGetConfig = spec!(iceberg::config::GetConfig);
+    IcebergGetConfigOfReference = spec!(iceberg::config::GetConfigOfReference);
+    IcebergGetToken = spec!(iceberg::oauth::GetToken);
+    IcebergGetTokenOfReference = spec!(iceberg::oauth::GetTokenOfReference);
+    IcebergListNamespaces = spec!(iceberg::namespaces::ListNamespaces);
+    IcebergCreateNamespace = spec!(iceberg::namespaces::CreateNamespace);
+    IcebergLoadNamespace = spec!(iceberg::namespaces::LoadNamespace);
+    IcebergNamespaceExists = spec!(iceberg::namespaces::NamespaceExists);
+    IcebergDropNamespace = spec!(iceberg::namespaces::DropNamespace);
+    IcebergUpdateProperties = spec!(iceberg::namespaces::UpdateProperties);
+    IcebergListTables = spec!(iceberg::tables::ListTables);
+    IcebergCreateTable = spec!(iceberg::tables::CreateTable);
+    IcebergLoadTable = spec!(iceberg::tables::LoadTable);
+    IcebergTableExists = spec!(iceberg::tables::TableExists);
+    IcebergCommitTable = spec!(iceberg::tables::CommitTable);
+    IcebergDropTable = spec!(iceberg::tables::DropTable);
+    IcebergRegisterTable = spec!(iceberg::tables::RegisterTable);
+    IcebergRenameTable = spec!(iceberg::tables::RenameTable);
+    IcebergLoadCredentials = spec!(iceberg::tables::LoadCredentials);
+    IcebergReportMetrics = spec!(iceberg::tables::ReportMetrics);
+    IcebergCommitTransaction = spec!(iceberg::transactions::CommitTransaction);
+    IcebergListViews = spec!(iceberg::views::ListViews);
+    IcebergCreateView = spec!(iceberg::views::CreateView);
+    IcebergLoadView = spec!(iceberg::views::LoadView);
+    IcebergViewExists = spec!(iceberg::views::ViewExists);
+    IcebergCommitView = spec!(iceberg::views::CommitView);
+    IcebergDropView = spec!(iceberg::views::DropView);
+    IcebergRenameView = spec!(iceberg::views::RenameView);
+    IcebergRegisterView = spec!(iceberg::views::RegisterView);
 
-    ExtGetInfo: Ext GET "/ext/v1/info" Reads;
+    ExtGetInfo = ext::GET_INFO;
+}
+
+impl Op {
+    /// The contract it belongs to.
+    pub fn surface(self) -> Surface {
+        self.declaration().surface
+    }
+
+    /// Its method, as on the wire. An operation of `GET` also answers `HEAD` unless the path has one for `HEAD`.
+    pub fn method(self) -> &'static str {
+        self.declaration().method.as_str()
+    }
+
+    /// Its path with parameters in braces, from the root of the server.
+    pub fn template(self) -> &'static str {
+        self.declaration().template
+    }
+
+    /// What it does to the store.
+    pub fn effect(self) -> Effect {
+        self.declaration().effect
+    }
+
+    /// Whether it is a token request, which is a form and is refused in the words of OAuth.
+    pub(crate) fn is_token(self) -> bool {
+        matches!(self, Op::IcebergGetToken | Op::IcebergGetTokenOfReference)
+    }
 }

@@ -16,16 +16,17 @@ impl Span {
     }
 }
 
-/// Places of the parameters that a route found. Names are those of the path templates.
+/// Places of the parameters that a route found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Params {
-    /// `{ref}`: Nessie reference, with raw slashes perhaps; on Iceberg the reference before `v1`.
+    /// `{ref}`, `{branch}`, `{from}`, `{name}` of a v1 reference: Nessie reference, with raw slashes perhaps; on
+    /// Iceberg the reference before `v1`.
     pub reference: Span,
     /// `{to}`: the right side of a diff.
     pub to: Span,
     /// `{type}`: `branch` or `tag` of Nessie v1.
     pub kind: Span,
-    /// `{key}`: content key or v1 namespace.
+    /// `{key}`, and `{name}` of a v1 namespace.
     pub key: Span,
     /// `{prefix}` of Iceberg.
     pub prefix: Span,

@@ -9,28 +9,31 @@ fn found(method: Method, path: &str) -> (Op, Params) {
 
 #[track_caller]
 fn check_reference(path: &str, op: Op, reference: &str) {
-    let (got, params) = found(op.method(), path);
+    let (got, params) = found(Method::from_bytes(op.method().as_bytes()).unwrap(), path);
     assert_eq!((got, params.reference.of(path)), (op, reference), "{path}");
 }
 
 #[test]
 fn every_template_leads_to_its_operation() {
     for op in Op::ALL {
-        let mut path = op.template().to_owned();
-        for (name, value) in [
-            ("{type}", "branch"),
-            ("{ref}", "main"),
-            ("{to}", "other"),
-            ("{key}", "a.b"),
-            ("{prefix}", "main%7Clake"),
-            ("{namespace}", "a%1Fb"),
-            ("{table}", "t%2Fx"),
-            ("{view}", "v"),
-        ] {
-            path = path.replace(name, value);
-        }
-        assert_eq!(found(op.method(), &path).0, *op, "{path}");
+        let method = Method::from_bytes(op.method().as_bytes()).unwrap();
+        let path = op.template().replace("{type}", "branch").replace(['{', '}'], "");
+        assert_eq!(found(method, &path).0, *op, "{path}");
     }
+}
+
+#[test]
+fn every_declared_endpoint_is_routed_and_nothing_else() {
+    use lochan_api_spec::{iceberg, nessie};
+    let declared = [nessie::v1::ALL, nessie::v2::ALL, iceberg::ALL].concat();
+    let mut declared: Vec<(&str, &str, bool)> =
+        declared.iter().map(|info| (info.method.as_str(), info.path, info.mutates)).collect();
+    let own = Op::ALL.iter().filter(|op| op.surface() != Surface::Ext);
+    let mut routed: Vec<(&str, &str, bool)> =
+        own.map(|op| (op.method(), op.template(), op.effect() == Effect::Writes)).collect();
+    declared.sort_unstable();
+    routed.sort_unstable();
+    assert_eq!(routed, declared);
 }
 
 #[test]
@@ -44,13 +47,17 @@ fn operations_are_numbered_in_order() {
 fn v2_references_hold_slashes() {
     check_reference("/api/v2/trees/my%2Fbranch%40abc/history", Op::V2GetCommitLog, "my%2Fbranch%40abc");
     check_reference("/api/v2/trees/my/branch@/history", Op::V2GetCommitLog, "my/branch@");
-    check_reference("/api/v2/trees/my/branch%40abc/history/commit", Op::V2Commit, "my/branch%40abc");
-    check_reference("/api/v2/trees/a/b@/contents", Op::V2GetContents, "a/b@");
-    check_reference("/api/v2/trees/a/b@", Op::V2GetReference, "a/b@");
-    check_reference("/api/v2/trees/history", Op::V2GetReference, "history");
+    check_reference(
+        "/api/v2/trees/my/branch%40abc/history/commit",
+        Op::V2CommitMultipleOperations,
+        "my/branch%40abc",
+    );
+    check_reference("/api/v2/trees/a/b@/contents", Op::V2GetSeveralContents, "a/b@");
+    check_reference("/api/v2/trees/a/b@", Op::V2GetReferenceByName, "a/b@");
+    check_reference("/api/v2/trees/history", Op::V2GetReferenceByName, "history");
     check_reference("/api/v2/trees/history/history", Op::V2GetCommitLog, "history");
-    check_reference("/api/v2/trees/-", Op::V2GetReference, "-");
-    check_reference("/api/v2/trees/@abc%5E2/entries", Op::V2ListEntries, "@abc%5E2");
+    check_reference("/api/v2/trees/-", Op::V2GetReferenceByName, "-");
+    check_reference("/api/v2/trees/@abc%5E2/entries", Op::V2GetEntries, "@abc%5E2");
     assert_eq!(route(&Method::GET, "/api/v2/trees/a/b"), Routed::Unknown(Surface::NessieV2));
 }
 
@@ -101,9 +108,9 @@ fn v1_types_are_closed() {
 fn iceberg_takes_slashes_prefixes_and_references() {
     for (path, op, reference, prefix) in [
         ("/iceberg//v1/config", Op::IcebergGetConfig, "", ""),
-        ("/iceberg/main/v1/config/", Op::IcebergGetConfig, "main", ""),
-        ("/iceberg/v1/v1/config", Op::IcebergGetConfig, "v1", ""),
-        ("/iceberg/my%2Fdev%7Clake/v1/config", Op::IcebergGetConfig, "my%2Fdev%7Clake", ""),
+        ("/iceberg/main/v1/config/", Op::IcebergGetConfigOfReference, "main", ""),
+        ("/iceberg/v1/v1/config", Op::IcebergGetConfigOfReference, "v1", ""),
+        ("/iceberg/my%2Fdev%7Clake/v1/config", Op::IcebergGetConfigOfReference, "my%2Fdev%7Clake", ""),
         ("/iceberg/v1/main%257Csales/namespaces/", Op::IcebergListNamespaces, "", "main%257Csales"),
         ("/iceberg/main/v1/main%7Csales//namespaces", Op::IcebergListNamespaces, "main", "main%7Csales"),
         ("/iceberg/v1/v1/namespaces", Op::IcebergListNamespaces, "", "v1"),
@@ -119,16 +126,16 @@ fn iceberg_takes_slashes_prefixes_and_references() {
     let (op, params) = found(Method::HEAD, path);
     assert_eq!(
         (op, params.namespace.of(path), params.name.of(path)),
-        (Op::IcebergHasTable, "a%1Fb+c", "t%2Fx%40dev")
+        (Op::IcebergTableExists, "a%1Fb+c", "t%2Fx%40dev")
     );
 }
 
 #[test]
 fn slashes_are_tolerated_and_case_is_not() {
     for path in ["/api/v2/trees/", "/api/v2//trees", "//api/v2/trees//"] {
-        assert_eq!(found(Method::GET, path).0, Op::V2ListReferences);
+        assert_eq!(found(Method::GET, path).0, Op::V2GetAllReferences);
     }
-    check_reference("/api/v2/trees/main//entries", Op::V2ListEntries, "main");
+    check_reference("/api/v2/trees/main//entries", Op::V2GetEntries, "main");
     for path in
         ["/API/v2/trees", "/api/v2/Trees", "/api", "/api/v3/config", "/", "", "/iceberg", "/iceberg/v1"]
     {
@@ -141,7 +148,7 @@ fn slashes_are_tolerated_and_case_is_not() {
 #[test]
 fn methods_are_chosen_last() {
     assert_eq!(found(Method::HEAD, "/api/v2/config").0, Op::V2GetConfig);
-    assert_eq!(found(Method::HEAD, "/iceberg/v1/p/namespaces/a").0, Op::IcebergHasNamespace);
+    assert_eq!(found(Method::HEAD, "/iceberg/v1/p/namespaces/a").0, Op::IcebergNamespaceExists);
     match route(&Method::PATCH, "/api/v2/trees/main") {
         Routed::WrongMethod(Surface::NessieV2, ops) => {
             assert_eq!(allow(ops), "GET, PUT, DELETE, HEAD, OPTIONS")
