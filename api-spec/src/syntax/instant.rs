@@ -1,19 +1,20 @@
-//! Points in time as the wire writes them: ISO-8601 in UTC, microsecond resolution.
+//! Points in time as the wire writes them: ISO-8601 in UTC, up to nanoseconds.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-const MICROS_PER_SECOND: i64 = 1_000_000;
+const NANOS_PER_SECOND: u32 = 1_000_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// A point in time in microseconds since the epoch.
+/// A point in time: seconds since the epoch and the nanoseconds behind them.
 ///
-/// Finer input is rounded down, so that `instant - 1 ns` still lies before `instant`; the wire never shows
-/// more than was kept. Text has 0, 3 or 6 fraction digits: `2026-05-01T10:20:30.123456Z`.
+/// The server's own times have microseconds; those of clients (author times, `*T` of references) come back as
+/// sent. Text has 0, 3, 6 or 9 fraction digits: `2026-05-01T10:20:30.123456Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant {
-    micros: i64,
+    seconds: i64,
+    nanos: u32,
 }
 
 /// Text that is no instant.
@@ -22,24 +23,45 @@ pub struct Instant {
 pub struct InstantError(pub String);
 
 impl Instant {
+    /// From seconds since the epoch and nanoseconds behind them; a second of nanoseconds or more carries over.
+    pub const fn new(seconds: i64, nanos: u32) -> Self {
+        Self {
+            seconds: seconds.saturating_add((nanos / NANOS_PER_SECOND) as i64),
+            nanos: nanos % NANOS_PER_SECOND,
+        }
+    }
+
     /// From microseconds since the epoch.
     pub const fn from_micros(micros: i64) -> Self {
-        Self { micros }
+        // The remainder is below a million.
+        Self { seconds: micros.div_euclid(1_000_000), nanos: micros.rem_euclid(1_000_000) as u32 * 1_000 }
     }
 
-    /// From milliseconds since the epoch; saturates at the ends of the range.
+    /// From milliseconds since the epoch.
     pub const fn from_millis(millis: i64) -> Self {
-        Self { micros: millis.saturating_mul(1_000) }
+        // The remainder is below a thousand.
+        Self { seconds: millis.div_euclid(1_000), nanos: millis.rem_euclid(1_000) as u32 * 1_000_000 }
     }
 
-    /// Microseconds since the epoch.
+    /// Whole seconds since the epoch, rounded down.
+    pub const fn seconds(self) -> i64 {
+        self.seconds
+    }
+
+    /// Nanoseconds behind [`Instant::seconds`].
+    pub const fn nanos(self) -> u32 {
+        self.nanos
+    }
+
+    /// Microseconds since the epoch, rounded down, so that `instant - 1 ns` still lies before `instant`; saturates
+    /// at the ends of the range.
     pub const fn micros(self) -> i64 {
-        self.micros
+        self.seconds.saturating_mul(1_000_000).saturating_add((self.nanos / 1_000) as i64)
     }
 
-    /// Milliseconds since the epoch, rounded down.
+    /// Milliseconds since the epoch, rounded down; saturates at the ends of the range.
     pub const fn millis(self) -> i64 {
-        self.micros.div_euclid(1_000)
+        self.seconds.saturating_mul(1_000).saturating_add((self.nanos / 1_000_000) as i64)
     }
 
     /// Parses the `Z`-only form with seconds, as in relative references and page bounds.
@@ -84,9 +106,9 @@ impl Cursor<'_> {
     }
 
     /// Nanoseconds of a fraction of up to nine digits; zero digits are fine after the dot.
-    fn fraction(&mut self) -> Option<i64> {
-        let mut nanos = 0i64;
-        let mut scale = 100_000_000i64;
+    fn fraction(&mut self) -> Option<u32> {
+        let mut nanos = 0u32;
+        let mut scale = 100_000_000u32;
         while let Some((first, tail)) = self.rest.split_first() {
             if !first.is_ascii_digit() {
                 break;
@@ -94,7 +116,7 @@ impl Cursor<'_> {
             if scale == 0 {
                 return None;
             }
-            nanos += i64::from(first - b'0') * scale;
+            nanos += u32::from(first - b'0') * scale;
             scale /= 10;
             self.rest = tail;
         }
@@ -155,7 +177,7 @@ fn parse(text: &str, offsets: bool) -> Option<Instant> {
     legal.then(|| {
         let seconds =
             days_from_civil(year, month, day) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second - east;
-        Instant { micros: seconds * MICROS_PER_SECOND + nanos / 1_000 }
+        Instant { seconds, nanos }
     })
 }
 
@@ -194,10 +216,8 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.micros.div_euclid(MICROS_PER_SECOND);
-        let fraction = self.micros.rem_euclid(MICROS_PER_SECOND);
-        let (year, month, day) = civil_from_days(seconds.div_euclid(SECONDS_PER_DAY));
-        let of_day = seconds.rem_euclid(SECONDS_PER_DAY);
+        let (year, month, day) = civil_from_days(self.seconds.div_euclid(SECONDS_PER_DAY));
+        let of_day = self.seconds.rem_euclid(SECONDS_PER_DAY);
         match year {
             0..=9999 => write!(f, "{year:04}")?,
             10_000.. => write!(f, "+{year}")?,
@@ -205,10 +225,11 @@ impl fmt::Display for Instant {
         }
         let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
         write!(f, "-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")?;
-        match (fraction, fraction % 1_000) {
-            (0, _) => f.write_str("Z"),
-            (_, 0) => write!(f, ".{:03}Z", fraction / 1_000),
-            _ => write!(f, ".{fraction:06}Z"),
+        match self.nanos {
+            0 => f.write_str("Z"),
+            nanos if nanos % 1_000_000 == 0 => write!(f, ".{:03}Z", nanos / 1_000_000),
+            nanos if nanos % 1_000 == 0 => write!(f, ".{:06}Z", nanos / 1_000),
+            nanos => write!(f, ".{nanos:09}Z"),
         }
     }
 }
@@ -254,7 +275,7 @@ mod tests {
         check("2026-05-01T10:20:30.1Z", "2026-05-01T10:20:30.100Z");
         check("2026-05-01T10:20:30.1234Z", "2026-05-01T10:20:30.123400Z");
         check("2026-05-01T10:20:30.123456Z", "2026-05-01T10:20:30.123456Z");
-        check("2026-05-01T10:20:30.123456999Z", "2026-05-01T10:20:30.123456Z");
+        check("2026-05-01T10:20:30.123456789Z", "2026-05-01T10:20:30.123456789Z");
     }
 
     #[test]
@@ -298,5 +319,12 @@ mod tests {
         let commit = Instant::parse_utc("2026-05-01T10:20:30.123456Z").unwrap();
         let before = Instant::parse_utc("2026-05-01T10:20:30.123455999Z").unwrap();
         assert!(before < commit);
+        assert_eq!(before.micros() + 1, commit.micros());
+        assert_eq!(Instant::from_micros(commit.micros()), commit);
+        assert_eq!(Instant::from_millis(-1), Instant::new(-1, 999_000_000));
+        assert_eq!(Instant::from_millis(i64::MAX).micros(), i64::MAX);
+        // The ends of the range are written without overflow.
+        assert!(Instant::new(i64::MAX, 0).to_string().starts_with("+292277026596-"));
+        assert!(Instant::new(i64::MIN, 0).to_string().starts_with("-292277022657-"));
     }
 }
