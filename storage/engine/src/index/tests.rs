@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use lochan_storage_model::{Content, ContentId, ContentKey, Entry, IndexKey, SystemPath};
-use lochan_storage_odb::{Store, memory::MemoryStore};
+use lochan_storage_odb::{Store, memory::Memory};
 use proptest::prelude::*;
 
 use super::*;
 
-fn nodes() -> (Arc<MemoryStore>, Nodes) {
-    let store = Arc::new(MemoryStore::default());
+fn nodes() -> (Arc<Memory>, Nodes) {
+    let store = Arc::new(Memory::default());
     (store.clone(), Nodes::new(store, 1 << 20))
 }
 
