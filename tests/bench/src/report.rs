@@ -23,6 +23,8 @@ pub struct Report {
     pub start: Figures,
     /// Bars, met or not.
     pub bars: Vec<Bar>,
+    /// What went wrong beside the slices.
+    pub problems: Vec<String>,
     /// Whether every answer was as expected and every history complete.
     pub valid: bool,
 }
@@ -83,6 +85,9 @@ impl Report {
                 figure(bar.figure),
                 figure(bar.bound)
             );
+        }
+        for problem in &self.problems {
+            println!("INVALID {problem}");
         }
         let met = self.bars.iter().filter(|b| b.is_met()).count();
         println!();

@@ -53,14 +53,19 @@ pub async fn run(args: &Run) -> Result<bool> {
         servers.iter().map(|s| (s.target.base.layout.tables, s.target.base.load_rate)).collect::<Vec<_>>();
     let points = points(args, &folder, &servers).await?;
     let mut launches = Vec::new();
+    let mut problems = Vec::new();
     for loaded in servers {
         launches.push((loaded.launch, loaded.target));
-        loaded.server.stop().await?;
+        problems.extend(loaded.server.stop().await.err().map(|e| format!("{e:#}")));
     }
-    let start = if args.no_start { Figures::default() } else { start_figures(&launches, &program).await? };
-    let valid = points.iter().all(|p| p.lanes.iter().all(measure::Lane::is_valid));
+    let mut start = Figures::default();
+    if !args.no_start {
+        let measured = start_figures(&launches, &program, &mut start).await;
+        problems.extend(measured.err().map(|e| format!("measuring starts: {e:#}")));
+    }
+    let valid = problems.is_empty() && points.iter().all(|p| p.lanes.iter().all(measure::Lane::is_valid));
     let bars = bars::all(&points, &start);
-    let report = Report { environment, loads, points, start, bars, valid };
+    let report = Report { environment, loads, points, start, bars, problems, valid };
     report.print();
     if let Some(path) = &args.json {
         report.save(path)?;
@@ -162,8 +167,8 @@ async fn points(args: &Run, folder: &Path, servers: &[Loaded]) -> Result<Vec<Poi
     Ok(points)
 }
 
-async fn start_figures(launches: &[(Launch, Target)], program: &Path) -> Result<Figures> {
-    let mut figures = Figures { binary_mib: Some(size_mib(program)?), ..Figures::default() };
+async fn start_figures(launches: &[(Launch, Target)], program: &Path, figures: &mut Figures) -> Result<()> {
+    figures.binary_mib = Some(size_mib(program)?);
     if let Some((launch, target)) = launches.first() {
         println!("measuring idle memory");
         figures.idle_mib = Some((start::idle_mib(launch).await?, target.base.layout.tables));
@@ -176,7 +181,7 @@ async fn start_figures(launches: &[(Launch, Target)], program: &Path) -> Result<
         figures.cold_start_ms = Some((start::cold_start_ms(launch, &path).await?, keys));
         figures.start_after_kill_ms = Some((start::start_after_kill_ms(launch, &path).await?, keys));
     }
-    Ok(figures)
+    Ok(())
 }
 
 fn size_mib(program: &Path) -> Result<f64> {

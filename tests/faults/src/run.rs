@@ -100,7 +100,14 @@ pub async fn run(plan: &Plan, tell: impl Fn(&Round)) -> Result<Report> {
             report.kills += 1;
         }
         let restart_time;
-        (server, client, restart_time) = restart(&place, plan.restart_max, &mut report).await?;
+        (server, client, restart_time) = match restart(&place, plan.restart_max, &mut report).await {
+            Ok(restarted) => restarted,
+            Err(e) => {
+                report.violations.push(format!("no restart after a kill: {e:#}"));
+                fsck(&place, &mut report.violations).await;
+                return Ok(report);
+            }
+        };
         let mut rng = Rng::part(plan.seed, number, PART_SAMPLES);
         let next = read_back(&client, &model, &events, &remembered, &mut rng, &mut report.violations).await;
         let mut round = count(&events, &mut report.acknowledged);
@@ -113,7 +120,9 @@ pub async fn run(plan: &Plan, tell: impl Fn(&Round)) -> Result<Report> {
             _ => break,
         }
     }
-    server.stop().await.context("the last stop")?;
+    if let Err(e) = server.stop().await {
+        report.violations.push(format!("the last stop: {e:#}"));
+    }
     fsck(&place, &mut report.violations).await;
     Ok(report)
 }
@@ -153,7 +162,7 @@ fn collect(logs: Vec<Log>, violations: &mut Vec<String>) -> Vec<Event> {
 
 async fn restart(place: &Place, bar: Duration, report: &mut Report) -> Result<(Server, Client, Duration)> {
     let mut server = Server::spawn(place)?;
-    let (client, time) = server.first_read(place).await.context("restarting after a kill")?;
+    let (client, time) = server.first_read(place).await?;
     report.restart_max = report.restart_max.max(time);
     if time > bar {
         let text = format!("served again after {} ms, more than {} ms", time.as_millis(), bar.as_millis());
