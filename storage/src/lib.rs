@@ -1,1 +1,174 @@
-//! To be written.
+//! Opens the configured backend of the object database, and nothing more.
+//!
+//! The one place that knows which engines there are; everybody else sees the traits of `lochan-storage-odb`.
+
+use std::{fmt, path::PathBuf, str::FromStr, sync::Arc};
+
+use lochan_storage_odb::memory::Memory;
+pub use lochan_storage_odb::{StoreError, Sweep};
+use lochan_storage_odb_sled::{CACHE_BYTES_DEFAULT, SledConfig, SledStore};
+
+/// Which engine keeps the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Engine {
+    /// Files in a folder of this machine.
+    #[default]
+    Sled,
+    /// Nothing: gone with the process. For tests.
+    Memory,
+}
+
+/// When a commit is acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Once it is synced: survives a power cut.
+    #[default]
+    Fsync,
+    /// Once the operating system has it: survives the end of the process, not of the machine.
+    Os,
+}
+
+/// Configuration of the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreConfig {
+    /// Which engine.
+    pub engine: Engine,
+    /// Folder of its own, made if absent; unused by [`Engine::Memory`].
+    pub path: PathBuf,
+    /// Page cache of the engine, in bytes; filled on use.
+    pub cache_bytes: u64,
+    /// When a commit is acknowledged.
+    pub durability: Durability,
+}
+
+impl StoreConfig {
+    /// The defaults for a folder.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            engine: Engine::default(),
+            path: path.into(),
+            cache_bytes: CACHE_BYTES_DEFAULT,
+            durability: Durability::default(),
+        }
+    }
+}
+
+/// Opens the store, and makes it first if its folder is absent or empty. Blocks while it does.
+///
+/// [`StoreError::Open`] says why not: held by another process (named), a newer format, something else in the folder.
+pub fn open(config: &StoreConfig) -> Result<Arc<dyn Sweep>, StoreError> {
+    match config.engine {
+        Engine::Memory => Ok(Arc::new(Memory::new())),
+        Engine::Sled => {
+            let durability = match config.durability {
+                Durability::Fsync => lochan_storage_odb_sled::Durability::Fsync,
+                Durability::Os => lochan_storage_odb_sled::Durability::Os,
+            };
+            let config =
+                SledConfig { path: config.path.clone(), cache_bytes: config.cache_bytes, durability };
+            Ok(Arc::new(SledStore::open(&config)?))
+        }
+    }
+}
+
+/// A word that names no known choice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownChoice {
+    /// What was to be chosen.
+    pub what: &'static str,
+    /// The word given.
+    pub found: String,
+    /// The words known.
+    pub known: &'static [&'static str],
+}
+
+impl fmt::Display for UnknownChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown {} '{}', known are: {}", self.what, self.found, self.known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownChoice {}
+
+impl Engine {
+    /// The words of the configuration.
+    pub const NAMES: [&'static str; 2] = ["sled", "memory"];
+
+    /// Its word in the configuration.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sled => "sled",
+            Self::Memory => "memory",
+        }
+    }
+}
+
+impl FromStr for Engine {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        match text {
+            "sled" => Ok(Self::Sled),
+            "memory" => Ok(Self::Memory),
+            _ => Err(UnknownChoice { what: "store engine", found: text.into(), known: &Self::NAMES }),
+        }
+    }
+}
+
+impl Durability {
+    /// The words of the configuration.
+    pub const NAMES: [&'static str; 2] = ["fsync", "os"];
+
+    /// Its word in the configuration.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fsync => "fsync",
+            Self::Os => "os",
+        }
+    }
+}
+
+impl FromStr for Durability {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        match text {
+            "fsync" => Ok(Self::Fsync),
+            "os" => Ok(Self::Os),
+            _ => Err(UnknownChoice { what: "durability", found: text.into(), known: &Self::NAMES }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn opens_every_engine() {
+        for engine in Engine::NAMES {
+            for durability in Durability::NAMES {
+                let folder = tempfile::tempdir().unwrap();
+                let config = StoreConfig {
+                    engine: engine.parse().unwrap(),
+                    durability: durability.parse().unwrap(),
+                    ..StoreConfig::new(folder.path().join("a/store"))
+                };
+                assert_eq!((config.engine.name(), config.durability.name()), (engine, durability));
+                let store = open(&config).unwrap();
+                assert_eq!(store.references(None, 10).await.unwrap(), []);
+                assert_eq!(store.begin_epoch().await.unwrap(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_words_name_the_known_ones() {
+        let text = "Sled".parse::<Engine>().unwrap_err().to_string();
+        assert_eq!(text, "unknown store engine 'Sled', known are: sled, memory");
+        assert!("none".parse::<Durability>().is_err());
+    }
+}

@@ -44,7 +44,8 @@ async fn numbers_go_on_after_delete_and_create(backend: &dyn Backend) {
         land(&*store, moving(vec![], vec![delete(&main, root)])).await;
         assert_eq!(store.reference(&main).await.unwrap(), None);
         assert_eq!(store.references(None, 10).await.unwrap(), []);
-        assert_eq!(store.ref_log_names(None, 10).await.unwrap(), [main.clone()], "the log is kept");
+        let logged = store.ref_log_names(None, 10).await.unwrap();
+        assert_eq!(logged, std::slice::from_ref(&main), "the log is kept");
     }
     let entries = store.ref_log(&main, None, 100).await.unwrap();
     assert_eq!(entries.iter().map(|entry| entry.number).collect::<Vec<_>>(), [6, 5, 4, 3, 2, 1]);
