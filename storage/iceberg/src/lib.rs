@@ -5,7 +5,7 @@
 //! knows neither HTTP nor the store. What it does not understand it keeps: unknown fields at every level, unknown
 //! types and transforms survive a round trip. Output is stable: equal state gives equal bytes.
 //!
-//! Start at [`table::create`] and [`table::apply`] for tables, [`view::create`] and [`view::apply`] for views,
+//! Start at [`table::create()`] and [`table::apply()`] for tables, [`view::create()`] and [`view::apply()`] for views,
 //! [`parts`] for how documents are kept, [`naming`] for where they are written.
 
 use std::collections::BTreeMap;

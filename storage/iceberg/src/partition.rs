@@ -252,6 +252,3 @@ pub(crate) fn check_source(
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

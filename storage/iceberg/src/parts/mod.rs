@@ -3,7 +3,7 @@
 //! A metadata document is split into a **root** and, for every long top-level array or object (`schemas`,
 //! `snapshots`, the two logs, and also `refs`, `properties` or statistics once they are long), a tree of chunks.
 //! Chunk borders follow from the items alone, so that one more item at the end, or fewer at the front, leaves nearly
-//! every chunk as it was. The caller hashes and keeps the parts; [`join`] gives the document back.
+//! every chunk as it was. The caller hashes and keeps the parts; [`join()`] gives the document back.
 //!
 #![doc = include_str!("format.md")]
 
@@ -36,7 +36,7 @@ pub const NODE_CHILDREN_MAX: usize = 16;
 pub const NODE_CHILDREN_MIN: usize = 2;
 /// Levels of a tree at most; more than two to this power leaves cannot be.
 pub const TREE_DEPTH_MAX: usize = 32;
-/// Bytes of a document that [`join`] builds at most.
+/// Bytes of a document that [`join()`] builds at most.
 pub const DOCUMENT_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 /// Why a document could not be split or joined.

@@ -11,12 +11,12 @@ use crate::table::TableMetadata;
 /// Splits table metadata and gives the id of the root. Every part goes through `put`, children before their parents, parts
 /// that an earlier version already has among them; `put` returns the part's id, the same for the same bytes.
 ///
-/// [`super::join`] gives back exactly [`TableMetadata::to_json`].
+/// [`super::join()`] gives back exactly [`TableMetadata::to_json`].
 pub fn split(metadata: &TableMetadata, put: &mut dyn FnMut(Vec<u8>) -> PartId) -> Result<PartId, Error> {
     split_json(&metadata.to_json(), put)
 }
 
-/// Splits any JSON object, as [`split`] does. Compact text is given back byte for byte; other text without the white
+/// Splits any JSON object, as [`split()`] does. Compact text is given back byte for byte; other text without the white
 /// space between top-level members and between the items of long lists.
 ///
 /// # Errors

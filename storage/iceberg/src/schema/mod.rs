@@ -80,6 +80,3 @@ impl TryFrom<Document> for Schema {
         })
     }
 }
-
-#[cfg(test)]
-mod tests;

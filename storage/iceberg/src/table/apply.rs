@@ -7,7 +7,7 @@ use crate::partition::UNPARTITIONED_LAST_ID;
 use crate::schema::Schema;
 use crate::{Error, Extra, bounds};
 
-/// The outcome of [`apply`].
+/// The outcome of [`apply()`].
 #[derive(Debug, Clone)]
 pub struct Applied {
     /// The new metadata, or the base if nothing changed.

@@ -22,7 +22,7 @@ pub struct CreateTable {
     pub name: Option<String>,
     /// Columns; their ids are provisional.
     pub schema: Schema,
-    /// Where the client would like it; the caller of [`create`] decides.
+    /// Where the client would like it; the caller of [`create()`] decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     /// Partitioning over the provisional ids.

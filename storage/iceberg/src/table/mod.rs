@@ -1,6 +1,6 @@
 //! Tables: the metadata document, creation, and the updates and requirements of a commit.
 //!
-//! [`create`] builds the first metadata of a direct create; [`apply`] builds the next one of a commit, or the first one
+//! [`create()`] builds the first metadata of a direct create; [`apply()`] builds the next one of a commit, or the first one
 //! of a staged create. Both are functions of their arguments alone.
 
 mod apply;

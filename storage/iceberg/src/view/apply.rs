@@ -7,7 +7,7 @@ use crate::schema::{self, Schema};
 use crate::table::{checked_uuid, clean_location, next_id};
 use crate::{Error, bounds};
 
-/// The outcome of [`apply`].
+/// The outcome of [`apply()`].
 #[derive(Debug, Clone)]
 pub struct Applied {
     /// The new metadata, or the base if nothing changed.

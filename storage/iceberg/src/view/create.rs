@@ -19,7 +19,7 @@ pub struct CreateView {
     /// Name of the view within its namespace; not part of the metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where the client would like it; the caller of [`create`] decides.
+    /// Where the client would like it; the caller of [`create()`] decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     /// Columns, with the ids they shall have.

@@ -139,7 +139,7 @@ impl ViewMetadata {
         &self.properties
     }
 
-    /// Properties for answers that add derived ones (see [`crate::properties`]); what is stored goes through [`super::apply`].
+    /// Properties for answers that add derived ones (see [`crate::properties`]); what is stored goes through [`super::apply()`].
     pub fn properties_mut(&mut self) -> &mut BTreeMap<String, String> {
         &mut self.properties
     }

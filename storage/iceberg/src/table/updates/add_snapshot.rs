@@ -20,6 +20,11 @@ impl AddSnapshot {
         let mut snapshot = self.snapshot.clone();
         ready(&builder.metadata)?;
         let id = snapshot.snapshot_id;
+        if id == -1 {
+            return Err(Error::Validation(
+                "Cannot add snapshot with id -1: it stands for no snapshot".to_owned(),
+            ));
+        }
         if builder.metadata.snapshot(id).is_some() {
             return Err(Error::Validation(format!("Snapshot already exists for id: {id}")));
         }
