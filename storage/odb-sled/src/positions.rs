@@ -70,7 +70,13 @@ impl Positions {
             queue.entries.push((header.id, position));
             queue.through = position.batch;
         }
-        let last_batch = queue.through;
+        // Numbers are never given out twice, so chunks of records count as well.
+        let chunks = keys::key(Space::Chunk, &[]);
+        let last_chunk = tree.range(chunks.clone()..keys::end_of(&chunks)).next_back().transpose();
+        let last_chunk = last_chunk
+            .map_err(error::read)?
+            .and_then(|(key, _)| Position::from_bytes(keys::inside(&key).get(..keys::POSITION_BYTES)?));
+        let last_batch = queue.through.max(last_chunk.map_or(0, |position| position.batch));
         let shared = Arc::new(Shared::default());
         write(&shared.recent).extend(queue.entries.iter().copied());
         *lock(&shared.queue) = queue;

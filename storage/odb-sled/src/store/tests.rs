@@ -1,7 +1,17 @@
+//! Tests of this backend beyond the conformance suite.
+
+mod failing;
+mod format;
+mod opening;
+mod positions;
+mod rows;
+
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use lochan_storage_model::{CommitId, ObjectId, ObjectKind, RefName};
 use lochan_storage_odb::{
+    Batch, Change, ExpectedReference, LogMeta, NewObject, RefKind, RefOperation, ReferenceChange, Store,
     Sweep,
     conformance::{self, Backend},
 };
@@ -36,4 +46,35 @@ impl Backend for InFolders {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn conforms() {
     conformance::run(&InFolders::default()).await;
+}
+
+fn main() -> RefName {
+    RefName::new("main").unwrap()
+}
+
+fn commit(text: &str) -> NewObject {
+    let bytes = text.as_bytes().to_vec();
+    NewObject { kind: ObjectKind::Commit, id: ObjectId::of(ObjectKind::Commit, &bytes), bytes: bytes.into() }
+}
+
+/// A move of `main` that stores what it points at.
+fn moved(from: Option<CommitId>, to: &NewObject) -> Batch {
+    let reference = ReferenceChange {
+        name: main(),
+        expected: from.map_or(ExpectedReference::Absent, |from| ExpectedReference::At(RefKind::Branch, from)),
+        new: Some((RefKind::Branch, CommitId::new(to.id))),
+        log: LogMeta {
+            operation: if from.is_some() { RefOperation::Commit } else { RefOperation::Create },
+            principal: "ann".into(),
+            request: None,
+            run: None,
+            time: 5,
+        },
+    };
+    let change = Change { objects: vec![to.clone()], references: vec![reference], ..Change::default() };
+    Batch { changes: vec![change] }
+}
+
+async fn land(store: &dyn Store, batch: Batch) {
+    assert_eq!(store.commit(batch).await.unwrap().refused, []);
 }

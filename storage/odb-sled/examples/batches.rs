@@ -1,0 +1,125 @@
+//! Prints batches and changes per second of one writer, by changes per batch, and the memory before and after.
+//!
+//! `cargo run --release -p lochan-storage-odb-sled --example batches -- [folder] [seconds] [fsync|os]`; with 0 seconds it
+//! only opens and closes. Each change is what
+//! a one-key commit writes: a commit object of about 500 bytes, a move of its branch, a row of the key history.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for people at a terminal")]
+
+use std::{
+    future::Future,
+    path::PathBuf,
+    pin::pin,
+    task::{Context, Poll, Waker},
+    time::{Duration, Instant},
+};
+
+use lochan_storage_model::{CommitId, ObjectId, ObjectKind, RefName};
+use lochan_storage_odb::{
+    Batch, Change, DerivedSpace, DerivedWrite, ExpectedReference, LogMeta, NewObject, RefKind, RefOperation,
+    ReferenceChange, Store,
+};
+use lochan_storage_odb_sled::{Durability, SledConfig, SledStore};
+
+const OBJECT_BYTES: usize = 500;
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let folder = args.next().map_or_else(|| std::env::temp_dir().join("lochan-batches"), PathBuf::from);
+    let seconds = args.next().map_or(3, |text| text.parse().unwrap());
+    let durability = if args.next().as_deref() == Some("os") { Durability::Os } else { Durability::Fsync };
+    println!("resident before: {} KiB", resident_kib());
+    let begun = Instant::now();
+    let store = SledStore::open(&SledConfig { durability, ..SledConfig::new(&folder) }).unwrap();
+    println!("opened in {:?}, resident {} KiB", begun.elapsed(), resident_kib());
+    for size in [1, 4, 16, 64, 256].into_iter().filter(|_| seconds > 0) {
+        measure(&store, size, Duration::from_secs(seconds));
+    }
+    let begun = Instant::now();
+    drop(store);
+    println!("closed in {:?}", begun.elapsed());
+}
+
+fn measure(store: &SledStore, size: usize, time: Duration) {
+    let name = RefName::new(&format!("bench-{size}")).unwrap();
+    let mut at = now(store.reference(&name)).unwrap().map(|found| found.target);
+    let mut number = now(store.reference(&name)).unwrap().map_or(0, |found| found.number);
+    let mut id = CommitId::NO_ANCESTOR;
+    let mut took = Vec::new();
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        let mut changes = Vec::with_capacity(size);
+        for _ in 0..size {
+            number += 1;
+            let change = change(&name, at, number);
+            if let Some((_, target)) = change.references.first().and_then(|reference| reference.new) {
+                id = target;
+            }
+            at = Some(id);
+            changes.push(change);
+        }
+        let one = Instant::now();
+        assert!(now(store.commit(Batch { changes })).unwrap().refused.is_empty());
+        took.push(one.elapsed());
+    }
+    let elapsed = begun.elapsed().as_secs_f64();
+    took.sort_unstable();
+    let rate = took.len() as f64 / elapsed;
+    let at = |share: f64| took.get((took.len() as f64 * share) as usize).copied().unwrap_or_default();
+    let read = Instant::now();
+    for _ in 0..1_000 {
+        assert!(now(store.object(ObjectKind::Commit, id.object())).unwrap().is_some());
+        assert!(now(store.reference(&name)).unwrap().is_some());
+    }
+    println!(
+        "{size:>4} changes: {rate:>8.0} batches/s, {:>8.0} changes/s, p50 {:?}, p99 {:?}; object + reference {:?}; {} KiB",
+        rate * size as f64,
+        at(0.5),
+        at(0.99),
+        read.elapsed() / 1_000,
+        resident_kib()
+    );
+}
+
+fn change(name: &RefName, at: Option<CommitId>, number: u64) -> Change {
+    let mut bytes = format!("{name} {number} ").into_bytes();
+    bytes.resize(OBJECT_BYTES, b'x');
+    let object = NewObject {
+        kind: ObjectKind::Commit,
+        id: ObjectId::of(ObjectKind::Commit, &bytes),
+        bytes: bytes.into(),
+    };
+    let reference = ReferenceChange {
+        name: name.clone(),
+        expected: at.map_or(ExpectedReference::Absent, |at| ExpectedReference::At(RefKind::Branch, at)),
+        new: Some((RefKind::Branch, CommitId::new(object.id))),
+        log: LogMeta {
+            operation: if at.is_some() { RefOperation::Commit } else { RefOperation::Create },
+            principal: String::new(),
+            request: None,
+            run: None,
+            time: 1_766_000_000_000_000 + i64::try_from(number).unwrap_or(0),
+        },
+    };
+    let key = format!("namespace.table-{:05}", number.wrapping_mul(2_654_435_761) % 10_007);
+    let history = DerivedWrite {
+        space: DerivedSpace::KeyHistory,
+        key: [key.as_bytes(), &number.to_be_bytes()].concat().into(),
+        value: Some(object.id.as_bytes().to_vec().into()),
+    };
+    Change { objects: vec![object], references: vec![reference], derived: vec![history], ..Change::default() }
+}
+
+/// Runs a future that never waits.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("the store waits for nothing"),
+    }
+}
+
+fn resident_kib() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.map_or_else(|| "?".into(), |line| line.trim().trim_end_matches(" kB").to_owned())
+}

@@ -1,0 +1,146 @@
+use std::{
+    io,
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, Sender, channel},
+    },
+};
+
+use lochan_storage_odb::{
+    DerivedSpace, DerivedWrite, ExpectedRecord, RecordChange, RecordSpace, RequestKey, Writes,
+};
+
+use super::*;
+
+struct Failing(Arc<AtomicBool>);
+
+impl Syncer for Failing {
+    fn sync(&self) -> io::Result<()> {
+        if self.0.load(Ordering::Acquire) { Err(io::Error::other("the disk is gone")) } else { Ok(()) }
+    }
+}
+
+#[tokio::test]
+async fn after_a_failed_sync_writes_are_refused_and_reads_show_the_old_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let fails = Arc::new(AtomicBool::new(false));
+    let config = SledConfig::new(folder.path().join("store"));
+    let store = SledStore::open_with(&config, |_| Box::new(Failing(Arc::clone(&fails)))).unwrap();
+    let (first, second, third) = (commit("first"), commit("second"), commit("third"));
+    let (at_first, at_second) = (CommitId::new(first.id), CommitId::new(second.id));
+    land(&store, moved(None, &first)).await;
+    fails.store(true, Ordering::Release);
+    let result = store.commit(moved(Some(at_first), &second)).await;
+    assert!(
+        matches!(&result, Err(StoreError::Unknown(cause)) if cause.contains("the disk is gone")),
+        "{result:?}"
+    );
+    fails.store(false, Ordering::Release);
+
+    let result = store.commit(moved(Some(at_first), &third)).await;
+    assert!(matches!(&result, Err(StoreError::WritesRefused(_))), "a sync that works again proves nothing");
+    assert!(matches!(store.begin_epoch().await, Err(StoreError::WritesRefused(_))));
+    let row = DerivedWrite { space: DerivedSpace::Node, key: "k".into(), value: None };
+    assert!(matches!(store.put_derived(vec![row]).await, Err(StoreError::WritesRefused(_))));
+    assert!(matches!(store.writes(), Writes::Refused(cause) if cause.contains("the disk is gone")));
+
+    let found = store.reference(&main()).await.unwrap().unwrap();
+    assert_eq!((found.target, found.number), (at_first, 1));
+    assert_eq!(store.references(None, 5).await.unwrap(), [found]);
+    assert_eq!(store.ref_log(&main(), None, 5).await.unwrap().len(), 1);
+    assert!(store.object(ObjectKind::Commit, first.id).await.unwrap().is_some());
+
+    // After a restart the batch is there or not; here it is, since only the sync was made to fail.
+    drop(store);
+    let store = SledStore::open(&config).unwrap();
+    assert_eq!(store.writes(), Writes::Allowed);
+    let found = store.reference(&main()).await.unwrap().unwrap();
+    assert_eq!((found.target, found.number), (at_second, 2));
+    assert!(store.object(ObjectKind::Commit, second.id).await.unwrap().is_some());
+    land(&store, moved(Some(at_second), &third)).await;
+}
+
+/// Tells when a sync begins, and ends it when told.
+struct Gate {
+    begun: Sender<()>,
+    end: Mutex<Receiver<()>>,
+}
+
+impl Syncer for Gate {
+    fn sync(&self) -> io::Result<()> {
+        self.begun.send(()).map_err(io::Error::other)?;
+        self.end.lock().unwrap().recv().map_err(io::Error::other)
+    }
+}
+
+fn with_record(mut batch: Batch, value: &str) -> Batch {
+    batch.changes[0].records.push(RecordChange {
+        space: RecordSpace::Run,
+        key: "k".into(),
+        expected: ExpectedRecord::Any,
+        value: Some(bytes::Bytes::copy_from_slice(value.as_bytes())),
+    });
+    batch
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_shows_before_it_is_synced() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let ((begun, has_begun), (end, may_end)) = (channel(), channel());
+    let gate = Gate { begun, end: Mutex::new(may_end) };
+    let store = Arc::new(SledStore::open_with(&config, |_| Box::new(gate)).unwrap());
+    let (first, second) = (commit("first"), commit("second"));
+    end.send(()).unwrap();
+    land(&*store, with_record(moved(None, &first), "old")).await;
+    has_begun.recv().unwrap();
+
+    let mut batch = with_record(moved(Some(CommitId::new(first.id)), &second), "new");
+    batch.changes[0].references[0].log.request = Some(RequestKey { key: [1; 32], fingerprint: [2; 32] });
+    let other = RefName::new("other").unwrap();
+    let mut create = batch.changes[0].references[0].clone();
+    create.name = other.clone();
+    create.expected = ExpectedReference::Absent;
+    create.log.request = None;
+    batch.changes[0].references.push(create);
+    let writing = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.commit(batch).await }
+    });
+    has_begun.recv().unwrap();
+    let found = store.reference(&main()).await.unwrap().unwrap();
+    assert_eq!((found.target, found.number), (CommitId::new(first.id), 1));
+    assert_eq!(store.references(None, 5).await.unwrap(), [found]);
+    assert_eq!(store.reference(&other).await.unwrap(), None);
+    assert_eq!(store.ref_log(&main(), None, 5).await.unwrap().len(), 1);
+    assert_eq!(store.ref_log(&other, None, 5).await.unwrap(), []);
+    assert_eq!(store.ref_log_names(None, 5).await.unwrap(), [main()]);
+    assert_eq!(store.request(&[1; 32]).await.unwrap(), None);
+    let record = store.record(RecordSpace::Run, b"k").await.unwrap().unwrap();
+    assert_eq!((record.version, &record.value[..]), (1, &b"old"[..]));
+    let listed = store.records(RecordSpace::Run, None, 5).await.unwrap();
+    assert_eq!((listed.len(), &listed[0].1), (1, &record));
+    end.send(()).unwrap();
+    assert_eq!(writing.await.unwrap().unwrap().refused, []);
+    assert_eq!(store.references(None, 5).await.unwrap().len(), 2);
+    assert_eq!(store.request(&[1; 32]).await.unwrap().unwrap().number, 2);
+    assert_eq!(store.record(RecordSpace::Run, b"k").await.unwrap().unwrap().version, 2);
+    drop(end);
+}
+
+#[tokio::test]
+async fn damaged_bytes_are_an_error_and_never_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(&SledConfig::new(folder.path().join("store"))).unwrap();
+    let first = commit("first");
+    land(&store, moved(None, &first)).await;
+    let key = keys::object(store.positions.recent(first.id).unwrap());
+    let mut row = store.tree.get(key).unwrap().unwrap().to_vec();
+    *row.last_mut().unwrap() ^= 1;
+    store.tree.insert(key, row).unwrap();
+    let result = store.object(ObjectKind::Commit, first.id).await;
+    assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
+    store.tree.insert(keys::reference(&main()), &[9][..]).unwrap();
+    let result = store.reference(&main()).await;
+    assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
+}

@@ -1,0 +1,131 @@
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+};
+
+use super::*;
+use crate::read_manifest;
+
+fn refusal(config: &SledConfig) -> String {
+    match SledStore::open(config) {
+        Ok(_) => panic!("it was opened"),
+        Err(StoreError::Open(text)) => text,
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_store_in_use_names_its_holder() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let store = SledStore::open(&config).unwrap();
+    let text = refusal(&config);
+    let holder = format!("is in use by process {} (started 20", std::process::id());
+    assert!(text.contains(&holder), "{text}");
+    let repository = store.manifest().repository;
+    drop(store);
+    assert_eq!(SledStore::open(&config).unwrap().manifest().repository, repository);
+}
+
+#[test]
+fn a_newer_format_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    drop(SledStore::open(&config).unwrap());
+    let file = config.path.join("MANIFEST");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("format = 1", "format = 2")).unwrap();
+    let text = refusal(&config);
+    assert!(text.contains("has format 2, but this program reads up to format 1"), "{text}");
+    fs::write(&file, "format = 1\nengine = other\n").unwrap();
+    assert!(refusal(&config).contains("kept by the engine 'other'"));
+    fs::write(&file, "engine = sled\n").unwrap();
+    assert!(refusal(&config).contains("does not say format"));
+}
+
+#[test]
+fn a_folder_of_something_else_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("notes.txt"), "mine").unwrap();
+    let text = refusal(&SledConfig::new(folder.path()));
+    assert!(text.contains("holds files but no store of this program"), "{text}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn an_empty_folder_becomes_a_store_and_nothing_stays_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/store");
+    fs::create_dir_all(&path).unwrap();
+    // What a creation left behind that was killed; no process has this number.
+    let left = folder.path().join("deep/store.creating-4294967295");
+    fs::create_dir_all(left.join("sled")).unwrap();
+    drop(SledStore::open(&SledConfig::new(&path)).unwrap());
+    let names: Vec<_> =
+        fs::read_dir(path.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["store"]);
+    let manifest = read_manifest(&path).unwrap();
+    assert_eq!((manifest.format, manifest.engine.as_str()), (crate::FORMAT, "sled"));
+}
+
+const CHILD_FOLDER: &str = "LOCHAN_TEST_CHILD_FOLDER";
+
+/// Not a test by itself: what the next test runs in a process that it kills.
+#[tokio::test]
+async fn child_that_is_killed() {
+    let Ok(folder) = std::env::var(CHILD_FOLDER) else { return };
+    let store = SledStore::open(&SledConfig::new(folder)).unwrap();
+    let mut at = store.reference(&main()).await.unwrap().map(|found| found.target);
+    let mut number = store.reference(&main()).await.unwrap().map_or(0, |found| found.number);
+    loop {
+        number += 1;
+        let object = commit(&format!("commit {number}"));
+        land(&store, moved(at, &object)).await;
+        at = Some(CommitId::new(object.id));
+        eprintln!("ack {number}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_survives_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let mut acknowledged = 0u64;
+    for wanted in [1, 40, 7, 150] {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "store::tests::opening::child_that_is_killed", "--nocapture"])
+            .env(CHILD_FOLDER, &path)
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut seen = 0;
+        while seen < wanted {
+            let line = lines.next().expect("the child lives until it is killed").unwrap();
+            if let Some(number) = line.strip_prefix("ack ") {
+                acknowledged = number.parse().unwrap();
+                seen += 1;
+            }
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for line in lines.map_while(Result::ok) {
+            if let Some(number) = line.strip_prefix("ack ").and_then(|number| number.parse().ok()) {
+                acknowledged = number;
+            }
+        }
+        let store = SledStore::open(&SledConfig::new(&path)).unwrap();
+        let found = store.reference(&main()).await.unwrap().unwrap();
+        assert!(found.number == acknowledged || found.number == acknowledged + 1);
+        let entries = store.ref_log(&main(), None, 10_000).await.unwrap();
+        assert_eq!(entries.len() as u64, found.number);
+        assert_eq!(entries[0].new, Some(found.target));
+        for number in 1..=found.number {
+            let object = commit(&format!("commit {number}"));
+            assert_eq!(store.object(object.kind, object.id).await.unwrap(), Some(object.bytes));
+        }
+        acknowledged = found.number;
+    }
+}
