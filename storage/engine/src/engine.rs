@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lochan_storage_model::{Clock, CommitId, Micros, RefName, Rng};
+use lochan_storage_model::{Clock, CommitId, Content, Entry, Micros, RefName, Rng};
 use lochan_storage_odb::Store;
 
 use crate::{
@@ -110,6 +110,11 @@ impl Engine {
         let Head { reference, tree } = self.core.head(name).await?;
         let state = State::new(self.core.clone(), reference.target, tree);
         Ok((reference, state))
+    }
+
+    /// The content of an entry, wherever the entry was read.
+    pub async fn content_of(&self, entry: &Entry) -> Result<Content, Error> {
+        self.core.content(entry).await
     }
 
     /// Makes a commit. See [`commit::Request`].

@@ -6,6 +6,7 @@
 
 pub mod commit;
 pub mod error;
+pub mod fsck;
 pub mod graph;
 pub mod history;
 pub mod index;

@@ -1,1 +1,258 @@
-//! The machine, step by step.
+//! The machine, driven step by step.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use lochan_storage_model::{
+    Clock, CommitId, CommitMeta, Content, ContentKey, Micros, RefName, ports::SystemRng,
+};
+use lochan_storage_odb::{
+    Batch, Change, ExpectedReference, LogMeta, RefKind, RefOperation, ReferenceChange, Store,
+    memory::{Failure, Memory},
+};
+use tokio::sync::oneshot;
+
+use super::*;
+use crate::{
+    commit::{CommitPlan, GivenId, Operation, Request},
+    engine::Options,
+    merge::Rules,
+};
+
+/// A clock that stands still until told.
+struct Stopped(AtomicI64);
+
+impl Clock for Stopped {
+    fn now(&self) -> Micros {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+fn name(text: &str) -> RefName {
+    RefName::new(text).unwrap()
+}
+
+fn key(text: &str) -> ContentKey {
+    ContentKey::new([text]).unwrap()
+}
+
+fn table(location: &str) -> Content {
+    Content::IcebergTable {
+        metadata_location: location.to_owned(),
+        snapshot_id: 1,
+        schema_id: 0,
+        spec_id: 0,
+        sort_order_id: 0,
+    }
+}
+
+fn ref_change(branch: &str, expected: ExpectedReference, new: Option<(RefKind, CommitId)>) -> ReferenceChange {
+    let log =
+        LogMeta { operation: RefOperation::Assign, principal: String::new(), request: None, run: None, time: 0 };
+    ReferenceChange { name: name(branch), expected, new, log }
+}
+
+struct Bench {
+    store: Arc<Memory>,
+    core: Arc<Core>,
+    machine: Machine,
+}
+
+type Waiting = oneshot::Receiver<Result<Verdict, Error>>;
+
+impl Bench {
+    async fn new(branches: &[&str], group_max: usize) -> Self {
+        let store = Arc::new(Memory::new());
+        for branch in branches {
+            let new = Some((RefKind::Branch, CommitId::NO_ANCESTOR));
+            let references = vec![ref_change(branch, ExpectedReference::Absent, new)];
+            store.commit(Batch { changes: vec![Change { references, ..Change::default() }] }).await.unwrap();
+        }
+        let core = Arc::new(Core::new(
+            store.clone(),
+            Arc::new(Stopped(AtomicI64::new(1_000_000))),
+            Arc::new(SystemRng),
+            Rules::default(),
+            Options { group_max, ..Options::default() },
+        ));
+        Self { store, machine: Machine::new(core.clone()), core }
+    }
+
+    /// Plans a put of a new table on the branch's present head and queues it.
+    async fn put(&mut self, branch: &str, table_name: &str) -> Waiting {
+        let head = self.core.head(&name(branch)).await.unwrap();
+        let mut request =
+            Request::new(name(branch), head.reference.target, CommitMeta::default(), Who::default());
+        request.operations.push(Operation::Put {
+            key: key(table_name),
+            content: table(table_name),
+            id: GivenId::New,
+        });
+        let mut plan = CommitPlan::new(request).unwrap();
+        let proposal = Box::new(plan.plan(&self.core, &head).await.unwrap().unwrap());
+        let (reply, verdict) = oneshot::channel();
+        self.machine.admit(Job::Propose { branch: name(branch), proposal, reply });
+        verdict
+    }
+
+    async fn step(&mut self) -> usize {
+        let mut prepared = self.machine.prepare().await;
+        let changes = prepared.batch.changes.len();
+        let outcome = self.store.commit(std::mem::take(&mut prepared.batch)).await;
+        self.machine.settle(prepared, outcome).await;
+        changes
+    }
+}
+
+fn landed(verdict: Waiting) -> Landed {
+    match verdict.blocking_recv_now() {
+        Ok(Verdict::Landed(landed)) => landed,
+        other => panic!("{other:?}"),
+    }
+}
+
+trait Now {
+    fn blocking_recv_now(self) -> Result<Verdict, Error>;
+}
+
+impl Now for Waiting {
+    /// The verdict, which must be there already.
+    fn blocking_recv_now(mut self) -> Result<Verdict, Error> {
+        self.try_recv().expect("the verdict is there")
+    }
+}
+
+#[tokio::test]
+async fn unrelated_commits_planned_on_one_head_all_land_in_one_batch() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let mut waiting = Vec::new();
+    for n in 0..64 {
+        waiting.push(bench.put("main", &format!("t{n}")).await);
+    }
+    assert_eq!(bench.step().await, 64);
+    let mut last = CommitId::NO_ANCESTOR;
+    for verdict in waiting {
+        let landed = landed(verdict);
+        assert_eq!(landed.on, last, "each commit stands on the one before");
+        last = landed.head;
+    }
+    let reference = bench.store.reference(&name("main")).await.unwrap().unwrap();
+    assert_eq!(reference.target, last);
+    let commit = bench.core.commits.load(last).await.unwrap();
+    assert_eq!(commit.header.depth, 64);
+    let log = bench.store.ref_log(&name("main"), None, 100).await.unwrap();
+    assert_eq!(log.len(), 65, "one entry a move, and the creation");
+}
+
+#[tokio::test]
+async fn times_increase_although_the_clock_stands() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let (first, second) = (bench.put("main", "a").await, bench.put("main", "b").await);
+    bench.step().await;
+    let time = async |landed: Landed| bench.core.commits.load(landed.head).await.unwrap().header.time;
+    assert_eq!(time(landed(first)).await, 1_000_000);
+    assert_eq!(time(landed(second)).await, 1_000_001);
+}
+
+#[tokio::test]
+async fn the_same_key_planned_twice_on_one_head_is_stale_the_second_time() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let (first, second) = (bench.put("main", "t").await, bench.put("main", "t").await);
+    bench.step().await;
+    landed(first);
+    assert_eq!(second.blocking_recv_now().unwrap(), Verdict::Stale);
+}
+
+#[tokio::test]
+async fn lanes_take_turns() {
+    let mut bench = Bench::new(&["busy", "quiet"], 2).await;
+    let mut busy = Vec::new();
+    for n in 0..6 {
+        busy.push(bench.put("busy", &format!("t{n}")).await);
+    }
+    let mut quiet = bench.put("quiet", "t").await;
+    assert_eq!(bench.step().await, 2);
+    assert!(quiet.try_recv().is_ok(), "the quiet branch is in the first batch, whatever waits on the busy one");
+    for _ in 0..3 {
+        bench.step().await;
+    }
+    busy.into_iter().for_each(|verdict| drop(landed(verdict)));
+}
+
+#[tokio::test]
+async fn a_reference_change_ends_what_is_planned_on_its_branch_in_the_batch() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let first = bench.put("main", "a").await;
+    bench.step().await;
+    let head = landed(first).head;
+    let planned_before = bench.put("main", "b").await;
+    let (reply, moved) = oneshot::channel();
+    let back = ref_change(
+        "main",
+        ExpectedReference::At(RefKind::Branch, head),
+        Some((RefKind::Branch, CommitId::NO_ANCESTOR)),
+    );
+    bench.machine.admit(Job::Refs {
+        references: vec![back.clone()],
+        requires: Vec::new(),
+        records: Vec::new(),
+        reply,
+    });
+    let planned_after = bench.put("main", "c").await;
+    bench.step().await;
+    // The commit in front moved the head, so the reset's expectation fails; the reset lands nowhere by halves.
+    landed(planned_before);
+    assert!(matches!(moved.blocking_recv_now(), Err(Error::ReferenceMoved(_))));
+    bench.step().await;
+    // The lane was opened anew and remembers nothing below its head: planning again is always safe.
+    assert_eq!(planned_after.blocking_recv_now().unwrap(), Verdict::Stale);
+}
+
+#[tokio::test]
+async fn a_commit_planned_before_a_reset_is_stale_after_it() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let first = bench.put("main", "a").await;
+    bench.step().await;
+    let head = landed(first).head;
+    let (reply, moved) = oneshot::channel();
+    let before = ExpectedReference::At(RefKind::Branch, head);
+    let references = vec![ref_change("main", before, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))];
+    bench.machine.admit(Job::Refs { references, requires: Vec::new(), records: Vec::new(), reply });
+    let late = bench.put("main", "b").await;
+    bench.step().await;
+    moved.blocking_recv_now().unwrap();
+    bench.step().await;
+    assert_eq!(late.blocking_recv_now().unwrap(), Verdict::Stale);
+}
+
+#[tokio::test]
+async fn a_failed_write_fails_everyone_in_the_batch_and_leaves_nothing_in_memory() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let (first, second) = (bench.put("main", "a").await, bench.put("main", "b").await);
+    bench.store.fail_next_commit(Failure::UnknownLost);
+    bench.step().await;
+    for verdict in [first, second] {
+        assert!(verdict.blocking_recv_now().unwrap_err().is_unknown());
+    }
+    let head = bench.core.head(&name("main")).await.unwrap();
+    assert!(head.reference.target.is_no_ancestor(), "readers stay at the last durable head");
+}
+
+#[tokio::test]
+async fn another_writer_on_the_store_makes_a_proposal_stale_and_loses_nothing() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let first = bench.put("main", "a").await;
+    bench.step().await;
+    let head = landed(first).head;
+    let late = bench.put("main", "b").await;
+    // Somebody else moves the branch without this machine's knowledge.
+    let before = ExpectedReference::At(RefKind::Branch, head);
+    let references = vec![ref_change("main", before, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))];
+    bench.store.commit(Batch { changes: vec![Change { references, ..Change::default() }] }).await.unwrap();
+    bench.step().await;
+    assert_eq!(late.blocking_recv_now().unwrap(), Verdict::Stale);
+    let reference = bench.store.reference(&name("main")).await.unwrap().unwrap();
+    assert!(reference.target.is_no_ancestor(), "the other's move stands");
+}

@@ -1,0 +1,151 @@
+//! Verifying a store: every object, parent, index root, reference, record and log entry.
+//!
+//! Reads only. What is wrong is named; nothing is mended here.
+
+mod commits;
+mod references;
+mod roots;
+
+use std::{fmt, sync::Arc};
+
+use lochan_storage_model::ports::{SystemClock, SystemRng};
+use lochan_storage_odb::{RecordSpace, Sweep};
+
+use crate::{
+    engine::Options,
+    error::Error,
+    merge::Rules,
+    state::Core,
+};
+
+/// Rows read in one piece.
+const PAGE: usize = 1_000;
+
+/// How much is verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Everything but the index roots of commits that are neither heads nor checkpoints.
+    Heads,
+    /// Everything.
+    Full,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// A derived row: the server rebuilds it by itself.
+    Derived,
+    /// Something promised is missing or damaged.
+    Damage,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad.
+    pub severity: Severity,
+    /// Which object, reference, record or row.
+    pub what: String,
+    /// What is wrong with it.
+    pub detail: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.severity {
+            Severity::Derived => "rebuilt by itself",
+            Severity::Damage => "damaged",
+        };
+        write!(f, "{}: {} ({kind})", self.what, self.detail)
+    }
+}
+
+/// What was verified, and what is wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Objects whose bytes were hashed.
+    pub objects: u64,
+    /// Commits among them.
+    pub commits: u64,
+    /// Index roots computed from operations.
+    pub roots: u64,
+    /// References.
+    pub references: u64,
+    /// Entries of the reference log.
+    pub log_entries: u64,
+    /// Records.
+    pub records: u64,
+    /// Checkpoints.
+    pub checkpoints: u64,
+    /// Everything wrong, as found.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Whether nothing promised is missing or damaged.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.findings.iter().all(|finding| finding.severity == Severity::Derived)
+    }
+
+    fn damage(&mut self, what: impl Into<String>, detail: impl Into<String>) {
+        self.findings.push(Finding { severity: Severity::Damage, what: what.into(), detail: detail.into() });
+    }
+
+    fn derived(&mut self, what: impl Into<String>, detail: impl Into<String>) {
+        self.findings.push(Finding { severity: Severity::Derived, what: what.into(), detail: detail.into() });
+    }
+}
+
+/// Verifies a store that nobody writes to. `told` is called now and then with what is being done. An error means that
+/// the store could not be read on; what was found before is in the log of `told`.
+pub async fn fsck(
+    store: Arc<dyn Sweep>,
+    depth: Depth,
+    told: &mut (dyn FnMut(&str, &Report) + Send),
+) -> Result<Report, Error> {
+    let core = Core::new(
+        store.clone(),
+        Arc::new(SystemClock),
+        Arc::new(SystemRng),
+        Rules::default(),
+        Options { trees_kept: 16, ..Options::default() },
+    );
+    let mut report = Report::default();
+    told("objects", &report);
+    let graph = commits::check_objects(&core, &store, &mut report, told).await?;
+    told("references and their log", &report);
+    references::check_references(&core, &graph, &mut report).await?;
+    told("records", &report);
+    check_records(&store, &mut report).await?;
+    told("index roots", &report);
+    roots::check_roots(&core, &graph, depth, &mut report, told).await?;
+    told("done", &report);
+    Ok(report)
+}
+
+async fn check_records(store: &Arc<dyn Sweep>, report: &mut Report) -> Result<(), Error> {
+    for space in RecordSpace::ALL {
+        let mut after: Option<bytes::Bytes> = None;
+        loop {
+            let page = match store.records(space, after.as_deref(), PAGE).await {
+                Ok(page) => page,
+                Err(error) => {
+                    report.damage(format!("records of space {space:?}"), error.to_string());
+                    break;
+                }
+            };
+            report.records += page.len() as u64;
+            for (key, record) in &page {
+                if record.version == 0 {
+                    report.damage(format!("record {space:?}/{}", String::from_utf8_lossy(key)), "has no version");
+                }
+            }
+            match page.into_iter().next_back() {
+                Some((key, _)) => after = Some(key),
+                None => break,
+            }
+        }
+    }
+    Ok(())
+}
