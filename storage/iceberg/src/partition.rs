@@ -110,7 +110,7 @@ impl PartitionSpec {
         for (place, field) in self.fields.iter().enumerate() {
             bounds::text("Partition name", &field.name, bounds::NAME_BYTES_MAX)?;
             if field.name.is_empty() {
-                return Err(Error::Validation("Cannot use empty or null partition name: ".to_owned()));
+                return Err(Error::Validation("Cannot use empty partition name: ".to_owned()));
             }
             if !names.insert(field.name.as_str()) {
                 return Err(Error::Validation(format!(

@@ -52,3 +52,16 @@ pub fn strip_derived(properties: &mut BTreeMap<String, String>) {
 pub(crate) fn is_stored(key: &str) -> bool {
     !DERIVED.contains(&key) && !RESERVED.contains(&key)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derived_keys_are_stripped_and_others_kept() {
+        let keys = [CONTENT_ID, COMMIT_ID, COMMIT_REF, STAGED, GC_ENABLED, FORMAT_VERSION];
+        let mut properties = keys.iter().map(|key| ((*key).to_owned(), "x".to_owned())).collect();
+        strip_derived(&mut properties);
+        assert_eq!(properties.keys().collect::<Vec<_>>(), [FORMAT_VERSION, GC_ENABLED]);
+    }
+}

@@ -115,7 +115,7 @@ impl Builder {
     fn set_current(&mut self, wanted: i32) -> Result<(), Error> {
         let id = match wanted {
             -1 => self.last_version.ok_or_else(|| {
-                Error::Validation("Cannot set last version id: no view version has been added".to_owned())
+                Error::Validation("Cannot set last version id: no current version id has been set".to_owned())
             })?,
             id => id,
         };

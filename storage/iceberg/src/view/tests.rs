@@ -213,7 +213,11 @@ fn refusals() {
         "Cannot reassign uuid",
     );
     unchanged(&base, json!([{"action": "assign-uuid", "uuid": UUID.to_string().to_uppercase()}]));
-    refused(&base, json!([set_version(-1)]), "Cannot set last version id: no view version has been added");
+    refused(
+        &base,
+        json!([set_version(-1)]),
+        "Cannot set last version id: no current version id has been set",
+    );
     refused(&base, json!([set_version(7)]), "Cannot set current version to unknown version: 7");
     refused(
         &base,

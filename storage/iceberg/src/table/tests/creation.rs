@@ -180,7 +180,7 @@ fn specs_and_orders_are_checked() {
             "Cannot create identity partition sourced from different field in schema: id",
         ),
         (spec(1, "id", "bucket[4]"), "Cannot create partition from name that exists in schema: id"),
-        (spec(1, "", "bucket[4]"), "Cannot use empty or null partition name: "),
+        (spec(1, "", "bucket[4]"), "Cannot use empty partition name: "),
         (
             json!({"fields": [{"source-id": 1, "name": "b", "transform": "bucket[4]"}, {"source-id": 3, "name": "b", "transform": "identity"}]}),
             "Cannot use partition name more than once: b",
