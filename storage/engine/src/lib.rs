@@ -19,3 +19,8 @@ mod engine;
 
 pub use engine::{Engine, Options};
 pub use error::Error;
+
+#[cfg(test)]
+mod seam_tests;
+#[cfg(test)]
+mod testing;

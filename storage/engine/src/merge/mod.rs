@@ -15,7 +15,7 @@ use lochan_storage_model::{CommitId, CommitMeta, Conflict, Content, ContentId, C
 use crate::writer::Who;
 
 pub(crate) use plan::MergePlan;
-pub use rules::{Rule, RuleOutcome, Rules, Sides};
+pub use rules::{Rule, RuleFn, RuleOutcome, Rules, Sides};
 pub(crate) use transplant::TransplantPlan;
 
 /// How a key is treated (Nessie API, 9.3).

@@ -1,1 +1,334 @@
-//! Merge laws.
+//! Merges against a naive model of full copies, and the cases where data was lost elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lochan_storage_model::{CommitId, ConflictKind, Content, ContentId, ContentKey};
+use proptest::prelude::*;
+
+use super::{KeyBehavior, Mode};
+use crate::{Engine, Error, testing::*};
+
+/// What a key holds in the model: content id and a number that stands for the value.
+type Model = BTreeMap<String, (ContentId, i64)>;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Put(u8, i64),
+    Delete(u8),
+    ReAdd(u8, i64),
+    Rename(u8, u8),
+}
+
+fn steps(max: usize) -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (0u8..10, 1i64..4).prop_map(|(k, v)| Step::Put(k, v)),
+        2 => (0u8..10).prop_map(Step::Delete),
+        1 => (0u8..10, 1i64..4).prop_map(|(k, v)| Step::ReAdd(k, v)),
+        2 => (0u8..10, 0u8..10).prop_map(|(k, l)| Step::Rename(k, l)),
+    ];
+    prop::collection::vec(step, 0..max)
+}
+
+fn modes() -> impl Strategy<Value = (Mode, BTreeMap<u8, Mode>)> {
+    let mode = || prop_oneof![3 => Just(Mode::Normal), 1 => Just(Mode::Force), 1 => Just(Mode::Drop)];
+    (mode(), prop::collection::btree_map(0u8..10, mode(), 0..3))
+}
+
+/// Makes a step on a branch and in the model, if it is possible at all.
+async fn take(engine: &Engine, branch: &str, model: &mut Model, step: &Step) {
+    let label = |k: &u8| format!("k{k}");
+    let operations = match step {
+        Step::Put(k, v) => match model.get(&label(k)) {
+            Some((id, _)) => vec![update(&label(k), table(*v), *id)],
+            None => vec![put(&label(k), table(*v))],
+        },
+        Step::Delete(k) if model.contains_key(&label(k)) => vec![delete(&label(k))],
+        Step::ReAdd(k, v) if model.contains_key(&label(k)) => vec![delete(&label(k)), put(&label(k), table(*v))],
+        Step::Rename(k, l) if model.contains_key(&label(k)) && !model.contains_key(&label(l)) => {
+            let (id, v) = model[&label(k)];
+            vec![delete(&label(k)), update(&label(l), table(v), id)]
+        }
+        _ => return,
+    };
+    let committed = commit(engine, branch, operations).await;
+    let added = |k: &u8| committed.added.iter().find(|(key, _)| *key == super::tests::key_of(k)).map(|(_, id)| *id);
+    match step {
+        Step::Put(k, v) | Step::ReAdd(k, v) => {
+            let id = added(k).unwrap_or_else(|| model[&label(k)].0);
+            model.insert(label(k), (id, *v));
+        }
+        Step::Delete(k) => {
+            model.remove(&label(k));
+        }
+        Step::Rename(k, l) => {
+            let held = model.remove(&label(k)).unwrap();
+            model.insert(label(l), held);
+        }
+    }
+}
+
+fn key_of(k: &u8) -> ContentKey {
+    key(&format!("k{k}"))
+}
+
+/// The rules of Nessie API 9.3 over full copies. Returns the merged copy and the keys in conflict.
+fn naive(
+    base: &Model,
+    source: &Model,
+    target: &Model,
+    mode_of: impl Fn(&str) -> Mode,
+) -> (Model, BTreeSet<String>) {
+    let mut merged = target.clone();
+    let mut conflicts = BTreeSet::new();
+    for label in base.keys().chain(source.keys()).collect::<BTreeSet<_>>() {
+        let (b, s, t) = (base.get(label), source.get(label), target.get(label));
+        if b == s {
+            continue;
+        }
+        let clean = b == t;
+        let already_there = b.is_none() && s == t;
+        match mode_of(label) {
+            Mode::Drop => continue,
+            _ if already_there => continue,
+            Mode::Normal if !clean => {
+                conflicts.insert(label.clone());
+            }
+            _ => match s {
+                Some(held) => {
+                    merged.insert(label.clone(), *held);
+                }
+                None => {
+                    merged.remove(label);
+                }
+            },
+        }
+    }
+    (merged, conflicts)
+}
+
+async fn model_of(engine: &Engine, branch: &str) -> Model {
+    contents(engine, branch)
+        .await
+        .into_iter()
+        .map(|(key, (id, content))| match content {
+            Content::IcebergTable { snapshot_id, .. } => (key.to_string(), (id, snapshot_id)),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(
+        std::env::var("LOCHAN_MERGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200)
+    ))]
+
+    /// The merged state and the conflicts equal the model's, for random histories and modes; a dry run foretells them.
+    #[test]
+    fn equals_the_model(
+        common in steps(12), ours in steps(10), theirs in steps(10), (default_mode, by_key) in modes(),
+    ) {
+        run(async {
+            let engine = engine().await;
+            let mut base = Model::new();
+            commit(&engine, "main", vec![put("first", table(0))]).await;
+            for step in &common { take(&engine, "main", &mut base, step).await; }
+            branch(&engine, "dev", "main").await;
+            let (mut target, mut source) = (base.clone(), base.clone());
+            for step in &ours { take(&engine, "main", &mut target, step).await; }
+            for step in &theirs { take(&engine, "dev", &mut source, step).await; }
+            let changed: BTreeSet<&String> = base.keys().chain(source.keys())
+                .filter(|label| base.get(*label) != source.get(*label)).collect();
+            let by_key: BTreeMap<String, Mode> = by_key.into_iter()
+                .map(|(k, mode)| (format!("k{k}"), mode)).filter(|(label, _)| changed.contains(label)).collect();
+            let mode_of = |label: &str| by_key.get(label).copied().unwrap_or(default_mode);
+            let (mut merged, conflicts) = naive(&base, &source, &target, mode_of);
+
+            let mut options = merge_options();
+            options.default_mode = default_mode;
+            for (label, mode) in &by_key {
+                options.keys.insert(key(label), KeyBehavior { mode: *mode, expected: None, resolved: None });
+            }
+            let before = head(&engine, "main").await;
+            let mut dry = options.clone();
+            dry.dry_run = true;
+            let foretold = try_merge(&engine, "dev", "main", dry).await.unwrap();
+            prop_assert_eq!(head(&engine, "main").await, before);
+            let outcome = try_merge(&engine, "dev", "main", options).await.unwrap();
+            prop_assert_eq!(&foretold.details, &outcome.details);
+            prop_assert_eq!(foretold.successful, outcome.successful);
+
+            let found: BTreeSet<String> = outcome.details.iter()
+                .filter(|detail| detail.conflict.is_some()).map(|detail| detail.key.to_string()).collect();
+            prop_assert_eq!(&found, &conflicts);
+            prop_assert_eq!(outcome.successful, conflicts.is_empty());
+            if !conflicts.is_empty() {
+                prop_assert_eq!(head(&engine, "main").await, before);
+                merged = target;
+            }
+            merged.insert("first".into(), model_of(&engine, "main").await["first"]);
+            prop_assert_eq!(model_of(&engine, "main").await, merged);
+            Ok(())
+        })?;
+    }
+
+    /// Transplanting every commit of a branch, one call, equals committing the same on the target.
+    #[test]
+    fn a_transplant_replays(common in steps(8), theirs in steps(8)) {
+        run(async {
+            let engine = engine().await;
+            let mut model = Model::new();
+            commit(&engine, "main", vec![put("first", table(0))]).await;
+            for step in &common { take(&engine, "main", &mut model, step).await; }
+            branch(&engine, "dev", "main").await;
+            let fork = head(&engine, "main").await;
+            for step in &theirs { take(&engine, "dev", &mut model, step).await; }
+            commit(&engine, "main", vec![put("other", table(0))]).await;
+            let mut log = engine.log(head(&engine, "dev").await);
+            let mut commits = Vec::new();
+            while log.position() != fork { commits.push(log.next().await.unwrap().unwrap().id); }
+            commits.reverse();
+            if commits.is_empty() { return Ok(()); }
+            let count = commits.len() as u64;
+            let before = engine.commits().depth(head(&engine, "main").await).await.unwrap();
+            let outcome = transplant(&engine, commits, "main").await;
+            prop_assert!(outcome.applied && outcome.successful);
+            let state = model_of(&engine, "main").await;
+            model.insert("first".into(), state["first"]);
+            model.insert("other".into(), state["other"]);
+            prop_assert_eq!(state, model);
+            let after = engine.commits().depth(head(&engine, "main").await).await.unwrap();
+            prop_assert_eq!(after, before + count);
+            Ok(())
+        })?;
+    }
+}
+
+#[tokio::test]
+async fn a_rename_is_carried_whole() {
+    let engine = engine().await;
+    let id = commit(&engine, "main", vec![put("old", table(1))]).await.added[0].1;
+    branch(&engine, "dev", "main").await;
+    let renamed = commit(&engine, "dev", vec![delete("old"), update("new", table(1), id)]).await.head;
+    branch(&engine, "copy", "main").await;
+    assert!(merge(&engine, "dev", "main").await.applied);
+    assert!(transplant(&engine, vec![renamed], "copy").await.applied);
+    for target in ["main", "copy"] {
+        let state = contents(&engine, target).await;
+        assert_eq!(state.keys().map(ToString::to_string).collect::<Vec<_>>(), ["new"], "{target}");
+        assert_eq!(state[&key("new")].0, id, "{target}: the content keeps its id");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_branch_brings_nothing() {
+    let engine = engine().await;
+    branch(&engine, "empty", "main").await;
+    commit(&engine, "main", vec![put("t", table(1))]).await;
+    let before = head(&engine, "main").await;
+    let outcome = merge(&engine, "empty", "main").await;
+    assert!(outcome.successful && !outcome.applied);
+    assert_eq!(outcome.result, Some(before));
+    assert_eq!(contents(&engine, "main").await.len(), 1);
+}
+
+#[tokio::test]
+async fn branches_cut_from_the_empty_state_merge() {
+    let engine = engine().await;
+    branch(&engine, "dev", "main").await;
+    commit(&engine, "main", vec![put("a", table(1))]).await;
+    commit(&engine, "dev", vec![put("b", table(2))]).await;
+    let outcome = merge(&engine, "dev", "main").await;
+    assert!(outcome.applied);
+    assert_eq!(outcome.base, Some(CommitId::NO_ANCESTOR));
+    assert_eq!(contents(&engine, "main").await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_namespace_put_on_both_sides_keeps_the_targets_id_and_all_properties() {
+    let engine = engine().await;
+    commit(&engine, "main", vec![put("first", table(0))]).await;
+    branch(&engine, "dev", "main").await;
+    let ours = commit(&engine, "main", vec![put("ns", namespace("ns", &[("a", "1"), ("same", "x")]))]).await.added[0].1;
+    commit(&engine, "dev", vec![put("ns", namespace("ns", &[("b", "2"), ("same", "x")]))]).await;
+    commit(&engine, "dev", vec![put("ns.t", table(1))]).await;
+    assert!(merge(&engine, "dev", "main").await.applied);
+    let state = contents(&engine, "main").await;
+    assert_eq!(state[&key("ns")], (ours, namespace("ns", &[("a", "1"), ("b", "2"), ("same", "x")])));
+    assert!(state.contains_key(&key("ns.t")));
+}
+
+#[tokio::test]
+async fn a_property_with_two_values_conflicts_unless_forced() {
+    let engine = engine().await;
+    commit(&engine, "main", vec![put("first", table(0))]).await;
+    branch(&engine, "dev", "main").await;
+    let ours = commit(&engine, "main", vec![put("ns", namespace("ns", &[("a", "1")]))]).await.added[0].1;
+    commit(&engine, "dev", vec![put("ns", namespace("ns", &[("a", "2")]))]).await;
+    let refused = merge(&engine, "dev", "main").await;
+    assert!(!refused.successful);
+    assert_eq!(refused.details[0].conflict.as_ref().unwrap().kind, ConflictKind::ValueDiffers);
+    let mut options = merge_options();
+    options.default_mode = Mode::Force;
+    assert!(try_merge(&engine, "dev", "main", options).await.unwrap().applied);
+    assert_eq!(contents(&engine, "main").await[&key("ns")], (ours, namespace("ns", &[("a", "2")])));
+}
+
+#[tokio::test]
+async fn a_second_merge_of_the_same_branch_starts_at_the_first() {
+    let engine = engine().await;
+    commit(&engine, "main", vec![put("first", table(0))]).await;
+    branch(&engine, "dev", "main").await;
+    let id = commit(&engine, "dev", vec![put("t", table(1))]).await.added[0].1;
+    merge(&engine, "dev", "main").await;
+    let merged = head(&engine, "dev").await;
+    commit(&engine, "dev", vec![update("t", table(2), id)]).await;
+    let outcome = merge(&engine, "dev", "main").await;
+    assert!(outcome.applied);
+    assert_eq!(outcome.base, Some(merged));
+    assert_eq!(contents(&engine, "main").await[&key("t")].1, table(2));
+}
+
+#[tokio::test]
+async fn deleting_a_namespace_that_the_target_has_filled_is_refused() {
+    let engine = engine().await;
+    commit(&engine, "main", vec![put("ns", namespace("ns", &[]))]).await;
+    branch(&engine, "dev", "main").await;
+    commit(&engine, "dev", vec![delete("ns")]).await;
+    commit(&engine, "main", vec![put("ns.t", table(1))]).await;
+    match try_merge(&engine, "dev", "main", merge_options()).await {
+        Err(Error::Conflicts(conflicts)) => assert_eq!(conflicts[0].kind, ConflictKind::NamespaceNotEmpty),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_expected_content_holds_under_force_and_a_resolved_one_is_stored() {
+    let engine = engine().await;
+    let id = commit(&engine, "main", vec![put("t", table(1))]).await.added[0].1;
+    branch(&engine, "dev", "main").await;
+    commit(&engine, "dev", vec![update("t", table(2), id)]).await;
+    commit(&engine, "main", vec![update("t", table(3), id)]).await;
+    let with = |mode, expected: i64, resolved: Option<i64>| {
+        let mut options = merge_options();
+        let behavior = KeyBehavior {
+            mode,
+            expected: Some((id, table(expected))),
+            resolved: resolved.map(|snapshot| (id, table(snapshot))),
+        };
+        options.keys.insert(key("t"), behavior);
+        options
+    };
+    let forced = try_merge(&engine, "dev", "main", with(Mode::Force, 1, None)).await.unwrap();
+    assert!(!forced.successful, "the target does not hold what was expected");
+    let resolved = try_merge(&engine, "dev", "main", with(Mode::Normal, 3, Some(4))).await.unwrap();
+    assert!(resolved.applied);
+    assert_eq!(contents(&engine, "main").await[&key("t")].1, table(4));
+    let unused = with(Mode::Normal, 3, Some(4));
+    branch(&engine, "other", "main").await;
+    commit(&engine, "other", vec![put("x", table(1))]).await;
+    assert!(matches!(try_merge(&engine, "other", "main", unused).await, Err(Error::BadRequest(_))));
+}

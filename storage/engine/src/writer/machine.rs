@@ -335,19 +335,18 @@ impl Machine {
                 continue;
             };
             self.forget(&pending);
-            let answer = if pending.rebases && matches!(refusal.cause, FailedPrecondition::Reference { .. }) {
-                match pending.plan {
-                    // Held plans have no one to plan again for them: another process holds the branch too.
-                    Some(plan) => {
-                        self.admit(Job::Held { branch: pending.name, plan, reply: pending.reply });
-                        continue;
-                    }
-                    None => Ok(Verdict::Stale),
+            let Pending { name, plan, rebases, reply, .. } = pending;
+            let moved = matches!(refusal.cause, FailedPrecondition::Reference { .. });
+            match plan {
+                // Another process holds the branch too; nobody but the writer can plan this one again.
+                Some(plan) if moved => self.admit(Job::Held { branch: name, plan, reply }),
+                plan => {
+                    // The plan must be free before its owner wakes up.
+                    drop(plan);
+                    let stale = rebases && moved;
+                    let _ = reply.send(if stale { Ok(Verdict::Stale) } else { Err(refused_error(refusal.cause)) });
                 }
-            } else {
-                Err(refused_error(refusal.cause))
-            };
-            let _ = pending.reply.send(answer);
+            }
         }
         self.drop_idle_lanes();
     }
