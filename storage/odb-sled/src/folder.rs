@@ -109,14 +109,24 @@ pub(crate) fn sync_engine(engine: &Path) -> io::Result<()> {
     for name in ["db", "conf"] {
         File::open(engine.join(name))?.sync_all()?;
     }
-    let blobs = engine.join("blobs");
-    if blobs.is_dir() {
-        for blob in fs::read_dir(&blobs)? {
-            File::open(blob?.path())?.sync_all()?;
-        }
-        File::open(&blobs)?.sync_all()?;
-    }
+    sync_blobs(&engine.join("blobs"))?;
     File::open(engine)?.sync_all()
+}
+
+/// Syncs the files of large pieces and their folder, if there is one.
+pub(crate) fn sync_blobs(blobs: &Path) -> io::Result<()> {
+    if !blobs.is_dir() {
+        return Ok(());
+    }
+    for blob in fs::read_dir(blobs)? {
+        match File::open(blob?.path()) {
+            Ok(blob) => blob.sync_all()?,
+            // The engine has thrown it away since.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    File::open(blobs)?.sync_all()
 }
 
 fn is_absent_or_empty(path: &Path) -> Result<bool, StoreError> {

@@ -17,15 +17,15 @@ const CODEC_PLAIN: u8 = 0;
 const KEY_NONE: u8 = 0;
 /// Where the epoch stands in an object row.
 const EPOCH_AT: usize = 4;
-/// Largest value of one row, in bytes. Well under a quarter of sled's segment: a larger one would become a file that sled
-/// writes without any sync.
-pub(crate) const VALUE_BYTES_MAX: usize = 96 * 1024;
+/// Largest value of one row, in bytes. sled rewrites a leaf of up to 17 rows as one piece, and a piece of 128 KiB or more
+/// becomes a file of its own that is never synced. With the longest key (2 KiB) 17 such rows stay below that.
+pub(crate) const VALUE_BYTES_MAX: usize = 5 * 1024;
 /// Room for what stands in front of the bytes of a row, in bytes.
 const HEADER_BYTES_MAX: usize = 128;
 /// Most bytes of an object, a record or a chunk in one row.
 pub(crate) const CHUNK_BYTES: usize = VALUE_BYTES_MAX - HEADER_BYTES_MAX;
-/// From this size on a log row takes no further entry, in bytes.
-pub(crate) const LOG_ROW_BYTES: usize = 32 * 1024;
+/// From this size on a log row takes no further entry, in bytes. An entry has at most 1,400.
+pub(crate) const LOG_ROW_BYTES: usize = 3 * 1024;
 
 /// Number of chunks for `size` bytes; 0 if they fit in the row itself.
 pub(crate) fn chunks(size: usize) -> u32 {

@@ -19,7 +19,9 @@ use crate::{
 };
 
 /// Longest key of a record or a derived row, in bytes.
-pub const KEY_BYTES_MAX: usize = 4 * 1024;
+pub const KEY_BYTES_MAX: usize = 2 * 1024;
+/// Longest name of a principal and of a run in a log entry, in bytes.
+pub const LOG_TEXT_BYTES_MAX: usize = 512;
 /// Longest derived value, in bytes.
 pub const DERIVED_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -306,7 +308,13 @@ fn check_bounds(change: &Change) -> Result<(), StoreError> {
             ("record", record.value.as_ref().map_or(0, Bytes::len), RECORD_BYTES_MAX),
         ]
     });
-    objects.chain(records).try_for_each(check_bound)?;
+    let texts = change.references.iter().flat_map(|reference| {
+        [
+            ("principal", reference.log.principal.len(), LOG_TEXT_BYTES_MAX),
+            ("run", reference.log.run.as_ref().map_or(0, String::len), LOG_TEXT_BYTES_MAX),
+        ]
+    });
+    objects.chain(records).chain(texts).try_for_each(check_bound)?;
     check_derived_bounds(&change.derived)
 }
 

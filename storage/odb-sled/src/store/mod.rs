@@ -67,8 +67,8 @@ impl SledStore {
     /// store of a newer format.
     pub fn open(config: &SledConfig) -> Result<Self, StoreError> {
         let durability = config.durability;
-        Self::open_with(config, |file| match durability {
-            Durability::Fsync => Box::new(FileSyncer(file)),
+        Self::open_with(config, |file, engine| match durability {
+            Durability::Fsync => Box::new(FileSyncer::new(file, engine)),
             Durability::Os => Box::new(NoSyncer),
         })
     }
@@ -76,7 +76,7 @@ impl SledStore {
     /// Opens a store with a sync of the caller's.
     pub(crate) fn open_with(
         config: &SledConfig,
-        syncer: impl FnOnce(File) -> Box<dyn Syncer>,
+        syncer: impl FnOnce(File, &Path) -> Box<dyn Syncer>,
     ) -> Result<Self, StoreError> {
         let folder = Folder::open(&config.path, |engine| {
             let db = open_engine(engine, config.cache_bytes)?;
@@ -108,7 +108,7 @@ impl SledStore {
             positions,
             tree,
             db,
-            syncer: syncer(file),
+            syncer: syncer(file, &engine),
             in_flight: RwLock::default(),
             refused: OnceLock::new(),
             writer: Mutex::new(Writer { batch, scratch: Vec::new() }),

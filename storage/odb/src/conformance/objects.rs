@@ -35,7 +35,7 @@ async fn objects_of_every_kind_come_back(backend: &dyn Backend) {
 async fn large_objects_come_back(backend: &dyn Backend) {
     let store = backend.create().await;
     // Around the sizes at which backends begin to chunk, and well above.
-    let sizes = [95_000, 98_176, 98_177, 98_304, 131_072, 1024 * 1024, 5 * 1024 * 1024 + 1];
+    let sizes = [4_000, 4_992, 4_993, 5_120, 98_304, 131_072, 1024 * 1024, 5 * 1024 * 1024 + 1];
     let objects: Vec<_> = sizes
         .iter()
         .map(|size| {

@@ -25,7 +25,7 @@ async fn after_a_failed_sync_writes_are_refused_and_reads_show_the_old_state() {
     let folder = tempfile::tempdir().unwrap();
     let fails = Arc::new(AtomicBool::new(false));
     let config = SledConfig::new(folder.path().join("store"));
-    let store = SledStore::open_with(&config, |_| Box::new(Failing(Arc::clone(&fails)))).unwrap();
+    let store = SledStore::open_with(&config, |_, _| Box::new(Failing(Arc::clone(&fails)))).unwrap();
     let (first, second, third) = (commit("first"), commit("second"), commit("third"));
     let (at_first, at_second) = (CommitId::new(first.id), CommitId::new(second.id));
     land(&store, moved(None, &first)).await;
@@ -89,7 +89,7 @@ async fn nothing_shows_before_it_is_synced() {
     let config = SledConfig::new(folder.path().join("store"));
     let ((begun, has_begun), (end, may_end)) = (channel(), channel());
     let gate = Gate { begun, end: Mutex::new(may_end) };
-    let store = Arc::new(SledStore::open_with(&config, |_| Box::new(gate)).unwrap());
+    let store = Arc::new(SledStore::open_with(&config, |_, _| Box::new(gate)).unwrap());
     let (first, second) = (commit("first"), commit("second"));
     end.send(()).unwrap();
     land(&*store, with_record(moved(None, &first), "old")).await;
