@@ -9,7 +9,7 @@ use crate::args::{Args, Command, Fsck, Settings};
 use crate::config::{self, Config, Loaded};
 use crate::dev::settings::{self, Target};
 use crate::running::{self, Mode};
-use crate::{shutdown, telemetry};
+use crate::{fsck, shutdown, telemetry};
 
 /// Blocking work (disk, compression) runs on at most so many threads besides the workers.
 const BLOCKING_THREADS_MAX: usize = 64;
@@ -85,10 +85,12 @@ fn print_config(settings: &Settings) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn verify(fsck: &Fsck) -> anyhow::Result<ExitCode> {
-    let config = load(&fsck.settings)?.config;
+fn verify(args: &Fsck) -> anyhow::Result<ExitCode> {
+    let config = load(&args.settings)?.config;
     telemetry::init_logs(&config.log)?;
-    anyhow::bail!("cannot verify {}", config.store.data_dir.display())
+    let report = runtime(&config)?.block_on(fsck::verify(&config.store, args.full))?;
+    say(&fsck::show(&report))?;
+    Ok(if report.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints to standard output. A reader that has gone is no error.

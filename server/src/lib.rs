@@ -8,6 +8,7 @@ pub mod args;
 pub mod command;
 pub mod config;
 mod dev;
+mod fsck;
 mod listen;
 mod ready_file;
 mod running;

@@ -62,10 +62,10 @@ pub async fn start(config: &Config, mode: Mode) -> anyhow::Result<Running> {
     let metrics = Arc::new(Metrics::new()?);
     metrics.install();
     let telemetry = Arc::new(Telemetry::new(metrics.recorder()));
-    let wired = Arc::new(Wired::open(config, warehouses, telemetry).await?);
-
     let local = |listener: &tokio::net::TcpListener| listener.local_addr().map(listen::local_url);
     let root = local(&listener).context("the listener has no address")?;
+    let wired = Arc::new(Wired::open(config, warehouses, root.clone(), telemetry).await?);
+
     let ready = Ready {
         pid: std::process::id(),
         nessie: format!("{root}/api/"),
@@ -139,3 +139,7 @@ async fn keep_up(metrics: Arc<Metrics>, stop: impl Future<Output = ()>) {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "running_tests.rs"]
+mod tests;

@@ -1,37 +1,114 @@
 //! The one place that picks implementations: it opens what the settings name and puts the parts together.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::Context;
+use lochan_server_catalog::{Catalog, OpenAuthorizer, Settings};
+use lochan_server_http::limits::DRAIN_TIMEOUT;
 use lochan_server_http::management::Health;
-use lochan_server_http::{Handlers, Service, Telemetry};
-use lochan_storage_files::WarehouseConfig;
+use lochan_server_http::{App, Service, Site, Telemetry, routes};
+use lochan_storage::{StoreConfig, Sweep};
+use lochan_storage_engine::merge::Rules;
+use lochan_storage_engine::{Engine, Options};
+use lochan_storage_files::{WarehouseConfig, Warehouses};
+use lochan_storage_model::RefName;
+use lochan_storage_model::ports::{SystemClock, SystemRng};
+use lochan_storage_odb::{Store, Writes};
 
-use crate::config::Config;
+use crate::config::{self, Config};
 
-/// The application that handlers are given.
-pub struct App;
+/// Folder of the store, in the data folder.
+const STORE_FOLDER: &str = "store";
 
 /// A server put together, not yet serving.
 pub struct Wired {
     /// The public surfaces.
     pub service: Arc<Service<App>>,
+    engine: Engine,
 }
 
 impl Wired {
-    /// Opens everything `config` names.
+    /// Opens everything `config` names. `local_url` is the root URL of the public listener.
     pub async fn open(
-        _config: &Config,
-        _warehouses: Vec<WarehouseConfig>,
+        config: &Config,
+        warehouses: Vec<WarehouseConfig>,
+        local_url: String,
         telemetry: Arc<Telemetry>,
     ) -> anyhow::Result<Self> {
-        Ok(Wired { service: Service::new(Arc::new(App), Handlers::new(), telemetry) })
+        let default_branch = RefName::new(&config.catalog.default_branch).with_context(|| {
+            format!("'{}' is no name for the default branch", config.catalog.default_branch)
+        })?;
+        let warehouses = Warehouses::open(warehouses).context("cannot open the warehouses")?;
+        let store_config = store_config(&config.store);
+        let store: Arc<dyn Store> = open_store(store_config.clone()).await?;
+        let engine = Engine::start(
+            store,
+            Arc::new(SystemClock),
+            Arc::new(SystemRng),
+            Rules::default(),
+            Options::default(),
+        )
+        .context("cannot start the engine")?;
+        let settings = Settings {
+            default_branch,
+            document_cache_bytes: u64::from(config.catalog.document_cache_mib) << 20,
+        };
+        let catalog = Catalog::new(engine.clone(), warehouses, Arc::new(OpenAuthorizer), settings);
+        catalog.prepare().await.context("cannot prepare the repository")?;
+        let site = Site {
+            public_url: config.server.public_url.clone(),
+            local_url,
+            version: env!("CARGO_PKG_VERSION"),
+            store_engine: store_config.engine.name(),
+            durability: store_config.durability.name(),
+        };
+        let service = Service::new(Arc::new(App { catalog, site }), routes(), telemetry);
+        Ok(Wired { service, engine })
     }
 
-    /// How the parts are.
+    /// How the parts are, without touching the disk.
     pub fn health(&self) -> Health {
-        Health { reads_refused: None, writes_refused: None }
+        let writes_refused = match self.engine.store().writes() {
+            Writes::Allowed => None,
+            Writes::Refused(cause) => Some(cause),
+        };
+        Health { reads_refused: None, writes_refused }
     }
 
-    /// Closes the store; nothing is at work any more.
-    pub async fn close(&self) {}
+    /// Lets the writer finish and stores what a quick start needs; nothing is at work any more.
+    pub async fn close(&self) {
+        self.engine.stop(DRAIN_TIMEOUT).await;
+    }
+}
+
+/// Where the store of these settings is.
+pub fn store_folder(store: &config::Store) -> PathBuf {
+    store.data_dir.join(STORE_FOLDER)
+}
+
+fn store_config(store: &config::Store) -> StoreConfig {
+    StoreConfig {
+        engine: store.engine,
+        path: store_folder(store),
+        cache_bytes: u64::from(store.cache_mib) << 20,
+        durability: store.durability,
+    }
+}
+
+/// Opens the store of these settings, which must be there.
+pub async fn open_existing_store(store: &config::Store) -> anyhow::Result<Arc<dyn Sweep>> {
+    let folder = store_folder(store);
+    if !Path::new(&folder).is_dir() {
+        anyhow::bail!("there is no store in {}", folder.display());
+    }
+    open_store(store_config(store)).await
+}
+
+async fn open_store(config: StoreConfig) -> anyhow::Result<Arc<dyn Sweep>> {
+    let folder = config.path.clone();
+    let opened = tokio::task::spawn_blocking(move || lochan_storage::open(&config)).await;
+    opened
+        .context("opening the store ended early")?
+        .with_context(|| format!("cannot open the store in {}", folder.display()))
 }

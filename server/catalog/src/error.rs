@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lochan_storage_engine::Error as EngineError;
-use lochan_storage_files::Error as FilesError;
+pub use lochan_storage_files::Error as FilesError;
 use lochan_storage_iceberg::Error as IcebergError;
 use lochan_storage_model::{Conflict, ContentKey};
 use lochan_storage_odb::StoreError;

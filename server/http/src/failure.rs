@@ -8,6 +8,9 @@ pub enum Failure {
     /// Refused by the HTTP layer, extractors included.
     #[error(transparent)]
     Refusal(#[from] Refusal),
+    /// What a use case came to.
+    #[error(transparent)]
+    App(#[from] lochan_server_catalog::Error),
     /// A handler panicked; the panic hook has logged where.
     #[error("handler panicked")]
     Panicked,

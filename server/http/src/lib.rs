@@ -1,24 +1,30 @@
 #![doc = include_str!("../README.md")]
 
+mod app;
 pub mod error;
+mod ext;
 pub mod extract;
 mod failure;
 mod handlers;
 pub mod limits;
 pub mod management;
+pub mod nessie;
 pub mod reply;
 pub mod router;
+mod routes;
 mod serve;
 mod service;
 #[cfg(test)]
 mod service_tests;
 mod telemetry;
 
+pub use app::{App, Site};
 pub use extract::Req;
 pub use failure::Failure;
 pub use handlers::{Answer, Handlers};
 pub use reply::Reply;
 pub use router::Op;
+pub use routes::routes;
 pub use serve::serve;
 pub use service::Service;
 pub use telemetry::{SharedRecorder, Telemetry};

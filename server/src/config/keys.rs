@@ -49,7 +49,12 @@ pub const KEYS: &[Key] = &[
     // 0 stands for one per core, at least 2 and at most 16.
     key(&["server", "worker_threads"], Kind::Number(256), Some("0")),
     key(&["store", "data_dir"], Kind::Text, Some("./lochan-data")),
+    key(&["store", "engine"], Kind::Word(&lochan_storage::Engine::NAMES), Some("sled")),
+    // "os" acknowledges what a power cut may lose.
+    key(&["store", "durability"], Kind::Word(&lochan_storage::Durability::NAMES), Some("fsync")),
+    key(&["store", "cache_mib"], Kind::Number(1 << 20), Some("64")),
     key(&["catalog", "default_branch"], Kind::Text, Some("main")),
+    key(&["catalog", "document_cache_mib"], Kind::Number(1 << 20), Some("64")),
     key(&["log", "level"], Kind::Text, Some("info")),
     key(&["log", "format"], Kind::Word(&["human", "json"]), Some("human")),
     key(&["dev", "s3_listen"], Kind::Text, Some("127.0.0.1:19121")),

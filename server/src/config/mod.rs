@@ -71,8 +71,14 @@ pub struct Listen {
 /// The embedded store.
 #[derive(Clone, Debug)]
 pub struct Store {
-    /// Its folder.
+    /// The folder it is in, beside the warehouse that is there when none is configured.
     pub data_dir: PathBuf,
+    /// Which engine keeps it.
+    pub engine: lochan_storage::Engine,
+    /// When a write is acknowledged.
+    pub durability: lochan_storage::Durability,
+    /// Page cache of the engine, in MiB; filled on use.
+    pub cache_mib: u32,
 }
 
 /// The catalog.
@@ -80,6 +86,8 @@ pub struct Store {
 pub struct Catalog {
     /// The branch that a new store starts with.
     pub default_branch: String,
+    /// Table and view metadata kept in memory, in MiB.
+    pub document_cache_mib: u32,
 }
 
 /// Logs.
@@ -152,8 +160,16 @@ fn build(merged: &Merged) -> Result<Config, Error> {
             allow_unauthenticated: get.flag(&["server", "allow_unauthenticated"]).unwrap_or(false),
             worker_threads: get.number(&["server", "worker_threads"]).unwrap_or(0),
         },
-        store: Store { data_dir: get.text(&["store", "data_dir"]).unwrap_or_default().into() },
-        catalog: Catalog { default_branch: get.text(&["catalog", "default_branch"]).unwrap_or_default() },
+        store: Store {
+            data_dir: get.text(&["store", "data_dir"]).unwrap_or_default().into(),
+            engine: get.word(&["store", "engine"]),
+            durability: get.word(&["store", "durability"]),
+            cache_mib: get.number(&["store", "cache_mib"]).unwrap_or(0),
+        },
+        catalog: Catalog {
+            default_branch: get.text(&["catalog", "default_branch"]).unwrap_or_default(),
+            document_cache_mib: get.number(&["catalog", "document_cache_mib"]).unwrap_or(0),
+        },
         log: Log {
             level: get.text(&["log", "level"]).unwrap_or_default(),
             is_json: get.text(&["log", "format"]).as_deref() == Some("json"),
@@ -245,6 +261,11 @@ impl Getter<'_> {
             Value::Text(text) => Some(text.clone()),
             Value::Bool(_) | Value::Number(_) => None,
         }
+    }
+
+    /// A word that was checked against the list of its type.
+    fn word<T: std::str::FromStr + Default>(&self, path: &[&str]) -> T {
+        self.text(path).and_then(|word| word.parse().ok()).unwrap_or_default()
     }
 
     fn flag(&self, path: &[&str]) -> Option<bool> {

@@ -27,6 +27,8 @@ fn nothing_set_is_the_zero_configuration_start() {
     assert!(!config.server.allow_unauthenticated);
     assert_eq!(config.store.data_dir, PathBuf::from("./lochan-data"));
     assert_eq!(config.catalog.default_branch, "main");
+    assert_eq!(config.store.durability, lochan_storage::Durability::Fsync);
+    assert_eq!((config.store.cache_mib, config.catalog.document_cache_mib), (64, 64));
     let warehouses = config.warehouses_or_default();
     assert_eq!(warehouses.len(), 1);
     assert!(warehouses[0].default && warehouses[0].s3.is_none());
@@ -99,6 +101,7 @@ fn values_of_the_wrong_type_are_named() {
     assert!(refused("[server]\nlisten = 3\n", &[]).contains("'server.listen'"));
     assert!(refused("[server]\nallow_unauthenticated = 'yes'\n", &[]).contains("true or false"));
     assert!(refused("", &[("LOCHAN__LOG__FORMAT", "xml")]).contains("one of human, json"));
+    assert!(refused("[store]\ndurability = 'never'\n", &[]).contains("one of fsync, os"));
     assert!(refused("[server]\nworker_threads = -1\n", &[]).contains("from 0 to 256"));
     assert!(refused("[server\n", &[]).contains("not valid TOML"));
     assert!(refused("[warehouses.a]\ndefault = true\n", &[]).contains("'a' has settings but no location"));

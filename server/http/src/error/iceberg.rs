@@ -1,12 +1,18 @@
-//! Errors of `/iceberg` (Iceberg REST contract, section 1.2): always the whole envelope.
+//! Errors of `/iceberg` (Iceberg REST contract, sections 1.2 and 3.8): always the whole envelope.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use http::StatusCode;
 use lochan_api_spec::iceberg::error::{ErrorResponse, ErrorType, OAuthError};
+use lochan_server_catalog::Error;
+use lochan_server_catalog::error::{FilesError, ObjectKind};
+use lochan_storage_iceberg::Error as DocumentError;
+use lochan_storage_model::{Conflict, ConflictKind};
 
-use super::Refusal;
+use super::{Refusal, STORE_RETRY_AFTER, UNAVAILABLE_RETRY_AFTER, seconds};
 use crate::reply::Reply;
+use crate::router::Op;
 
 /// Builds an error answer.
 pub fn answer(body: &ErrorResponse) -> Reply {
@@ -17,7 +23,7 @@ pub fn answer(body: &ErrorResponse) -> Reply {
 /// Builds the answer to what this layer refused itself.
 pub fn refusal(refusal: &Refusal) -> Reply {
     let code = refusal.status().as_u16();
-    answer(&ErrorResponse::with_code(kind(refusal), code, refusal.to_string()))
+    answer(&ErrorResponse::with_code(refusal_type(refusal), code, refusal.to_string()))
         .with_retry_after(refusal.retry_after_seconds())
 }
 
@@ -32,7 +38,7 @@ pub fn token_refusal(refusal: &Refusal) -> Reply {
     Reply::document(refusal.status(), &body).with_retry_after(refusal.retry_after_seconds())
 }
 
-fn kind(refusal: &Refusal) -> ErrorType {
+fn refusal_type(refusal: &Refusal) -> ErrorType {
     match refusal {
         Refusal::Malformed(_)
         | Refusal::BodyBroken
@@ -47,5 +53,95 @@ fn kind(refusal: &Refusal) -> ErrorType {
         Refusal::Busy { .. } | Refusal::ReadTimeout => ErrorType::ServiceUnavailable,
         Refusal::Unexpected { outcome_unknown: true, .. } => ErrorType::CommitStateUnknown,
         Refusal::Unexpected { .. } => ErrorType::InternalServerError,
+    }
+}
+
+/// Builds the answer to a failed use case; `None` for the unforeseen, which the caller logs and answers plainly.
+pub fn failure(error: &Error, op: Option<Op>) -> Option<Reply> {
+    let plain = |kind| Some((kind, None));
+    let (kind, retry_after) = match error {
+        Error::BadRequest(_) => plain(ErrorType::BadRequest),
+        Error::ReferenceNotFound(_) => plain(ErrorType::NoSuchReference),
+        Error::ContentNotFound { .. } => plain(missing(op.map_or(ObjectKind::Table, object_of))),
+        Error::ObjectNotFound { kind, .. } => plain(missing(*kind)),
+        Error::NamespaceNotFound { .. } => plain(ErrorType::NoSuchNamespace),
+        Error::NamespaceNotEmpty(_) => plain(ErrorType::NamespaceNotEmpty),
+        Error::NamespaceExists(_) | Error::ObjectExists(_) => plain(ErrorType::AlreadyExists),
+        Error::ReferenceExists(_) => plain(ErrorType::AlreadyExists),
+        Error::WarehouseNotFound(_) => plain(ErrorType::NoSuchWarehouse),
+        Error::MetadataMissing(_) => plain(ErrorType::NotFound),
+        Error::Conflict { conflicts, .. } => plain(conflict_type(conflicts)),
+        Error::Document(document) => plain(document_type(document)),
+        Error::Unprocessable(_) => plain(ErrorType::UnprocessableEntity),
+        Error::Forbidden(_) => plain(ErrorType::Forbidden),
+        // 429 and not 503: on a commit route clients read a 5xx as "the outcome is unknown", and it is known.
+        Error::Busy { retry_after } => Some((ErrorType::TooManyRequests, Some(*retry_after))),
+        Error::Unavailable(_) | Error::Full(_) => {
+            Some((ErrorType::ServiceUnavailable, Some(UNAVAILABLE_RETRY_AFTER)))
+        }
+        Error::Unknown(_) | Error::Internal(_) => None,
+        Error::Files(files) => files_type(files),
+    }?;
+    let code = match error {
+        Error::Full(_) => StatusCode::INSUFFICIENT_STORAGE.as_u16(),
+        _ => kind.status(),
+    };
+    Some(
+        answer(&ErrorResponse::with_code(kind, code, error.to_string()))
+            .with_retry_after(retry_after.map(seconds)),
+    )
+}
+
+fn missing(kind: ObjectKind) -> ErrorType {
+    match kind {
+        ObjectKind::Namespace => ErrorType::NoSuchNamespace,
+        ObjectKind::Table => ErrorType::NoSuchTable,
+        ObjectKind::View => ErrorType::NoSuchView,
+    }
+}
+
+/// What the path of an operation names.
+fn object_of(op: Op) -> ObjectKind {
+    let template = op.template();
+    if template.contains("/views") {
+        ObjectKind::View
+    } else if template.contains("/tables") || template.contains("/transactions") {
+        ObjectKind::Table
+    } else {
+        ObjectKind::Namespace
+    }
+}
+
+fn conflict_type(conflicts: &[Conflict]) -> ErrorType {
+    match conflicts {
+        [only] if only.kind == ConflictKind::KeyExists => ErrorType::AlreadyExists,
+        _ if conflicts.iter().any(|conflict| conflict.kind == ConflictKind::NamespaceAbsent) => {
+            ErrorType::NoSuchNamespace
+        }
+        _ if conflicts.iter().any(|conflict| conflict.kind == ConflictKind::NamespaceNotEmpty) => {
+            ErrorType::NamespaceNotEmpty
+        }
+        _ => ErrorType::CommitFailed,
+    }
+}
+
+fn document_type(document: &DocumentError) -> ErrorType {
+    match document {
+        DocumentError::Requirement(_) | DocumentError::Conflict(_) => ErrorType::CommitFailed,
+        DocumentError::AlreadyExists(_) => ErrorType::AlreadyExists,
+        DocumentError::Validation(_) => ErrorType::Validation,
+        DocumentError::BadRequest(_) => ErrorType::BadRequest,
+    }
+}
+
+fn files_type(files: &FilesError) -> Option<(ErrorType, Option<Duration>)> {
+    match files {
+        FilesError::NotFound { .. } | FilesError::Invalid { .. } | FilesError::TooLarge { .. } => {
+            Some((ErrorType::IllegalArgument, None))
+        }
+        FilesError::Throttled { .. } => Some((ErrorType::TooManyRequests, Some(STORE_RETRY_AFTER))),
+        FilesError::Denied { .. } => Some((ErrorType::Forbidden, None)),
+        FilesError::Unavailable { .. } => Some((ErrorType::ServiceUnavailable, Some(STORE_RETRY_AFTER))),
+        FilesError::AlreadyExists { .. } | FilesError::Other { .. } => None,
     }
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use lochan_api_spec::syntax::query::{Pairs, QueryParams};
+use lochan_server_catalog::Principal;
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use tokio::sync::OwnedSemaphorePermit;
@@ -70,6 +71,11 @@ impl Req {
     /// The body as a JSON document, an empty one as `null`.
     pub fn json_or_null<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         if self.body.iter().all(u8::is_ascii_whitespace) { from_json(b"null") } else { self.json() }
+    }
+
+    /// Who asks: nobody in particular while authentication is off.
+    pub fn principal(&self) -> Principal {
+        Principal::default()
     }
 
     /// The `Nessie-Commit-*` headers.

@@ -190,6 +190,11 @@ impl Op {
         self.declaration().effect
     }
 
+    /// Whether clients of Iceberg ask, when it fails with a 5xx, whether it was applied.
+    pub(crate) fn is_iceberg_commit(self) -> bool {
+        matches!(self, Op::IcebergCommitTable | Op::IcebergCommitView | Op::IcebergCommitTransaction)
+    }
+
     /// Whether it is a token request, which is a form and is refused in the words of OAuth.
     pub(crate) fn is_token(self) -> bool {
         matches!(self, Op::IcebergGetToken | Op::IcebergGetTokenOfReference)

@@ -1,0 +1,3 @@
+//! `/api/v1` and `/api/v2`.
+
+pub mod convert;

@@ -1,0 +1,12 @@
+//! The handlers of every surface.
+
+use crate::app::App;
+use crate::ext;
+use crate::handlers::Handlers;
+use crate::router::Op;
+
+/// The table of handlers.
+pub fn routes() -> Handlers<App> {
+    let handlers = Handlers::new();
+    handlers.on(Op::ExtGetInfo, ext::get_info)
+}
