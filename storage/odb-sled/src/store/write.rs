@@ -56,7 +56,11 @@ impl SledStore {
         }
         let mut rows = sled::Batch::default();
         self.add_derived(derived, &mut Vec::new(), &mut rows)?;
-        self.tree.apply_batch(rows).map_err(|error| StoreError::Unknown(error.to_string()))
+        self.tree.apply_batch(rows).map_err(|error| {
+            let cause = self.refused.get_or_init(|| format!("write failed: {error}"));
+            tracing::error!(cause, "writes are refused until the store is opened again");
+            StoreError::Unknown(cause.clone())
+        })
     }
 
     pub(super) fn writes_now(&self) -> Writes {
