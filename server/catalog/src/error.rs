@@ -14,6 +14,9 @@ pub enum Error {
     /// The request is malformed or contradicts itself or the state it names.
     #[error("{0}")]
     BadRequest(String),
+    /// A write to a tag, a commit or a time.
+    #[error("{0}")]
+    FixedState(String),
     /// A reference or commit does not exist, or is not where it must be. The message is that of the Nessie API.
     #[error("{0}")]
     ReferenceNotFound(String),

@@ -61,6 +61,7 @@ pub fn failure(error: &Error, op: Option<Op>) -> Option<Reply> {
     let plain = |kind| Some((kind, None));
     let (kind, retry_after) = match error {
         Error::BadRequest(_) => plain(ErrorType::BadRequest),
+        Error::FixedState(_) => plain(ErrorType::IllegalArgument),
         Error::ReferenceNotFound(_) => plain(ErrorType::NoSuchReference),
         Error::ContentNotFound { .. } => plain(missing(op.map_or(ObjectKind::Table, object_of))),
         Error::ObjectNotFound { kind, .. } => plain(missing(*kind)),

@@ -97,6 +97,7 @@ fn log(error: &AppError, endpoint: &str, id: &RequestId) {
             FilesError::NotFound { .. } | FilesError::Invalid { .. } | FilesError::TooLarge { .. },
         )
         | AppError::BadRequest(_)
+        | AppError::FixedState(_)
         | AppError::ReferenceNotFound(_)
         | AppError::ContentNotFound { .. }
         | AppError::NamespaceNotFound { .. }
