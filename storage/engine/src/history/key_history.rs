@@ -1,29 +1,30 @@
 //! Which commits changed a key.
 //!
 //! ```text
-//! row key = index key · 0x00 · depth u64 big-endian · first 8 bytes of the commit id      row value = commit id
+//! row key = first 16 bytes of BLAKE3(index key) · depth u64 big-endian · first 8 bytes of the commit id
+//! row value = commit id
 //! ```
 //!
+//! Rows are only looked up by exact key, and embedded engines like short keys; the commit itself tells a collision.
 //! Rows are written with a checkpoint, for the commits since the one before; what is newer is read from the commits
 //! themselves. So a commit pays nothing for them, and a crash loses none that the next checkpoint does not write again.
 
 use bytes::Bytes;
-use lochan_storage_model::{CommitId, IndexKey, ObjectId};
+use lochan_storage_model::{Commit, CommitId, IndexKey, ObjectId};
 use lochan_storage_odb::{DerivedSpace, DerivedWrite};
 
 use super::LogEntry;
 use crate::{engine::Engine, error::Error, index::Tree, state::Core};
 
 /// Rows written in one piece.
-const ROWS_PER_WRITE: usize = 4_096;
+const ROWS_PER_WRITE: usize = 256;
+/// Bytes of a key's hash in a row key.
+const KEY_HASH_BYTES: usize = 16;
 /// Rows read in one piece.
 const ROWS_PER_READ: usize = 256;
 
 fn row_prefix(key: &IndexKey) -> Vec<u8> {
-    let mut prefix = Vec::with_capacity(key.as_bytes().len() + 17);
-    prefix.extend_from_slice(key.as_bytes());
-    prefix.push(0);
-    prefix
+    blake3::hash(key.as_bytes()).as_bytes().iter().take(KEY_HASH_BYTES).copied().collect()
 }
 
 /// The rows of all commits from `commit` down to the nearest checkpoint below it, in sorted pieces.
@@ -75,7 +76,7 @@ impl Engine {
                 break;
             }
             let parent = commit.header.parent();
-            if commit.operations.binary_search_by(|operation| operation.key().cmp(key)).is_ok() {
+            if touches(&commit, key) {
                 found.push(LogEntry { id: at, commit });
             }
             at = parent;
@@ -94,8 +95,9 @@ impl Engine {
                 let Ok(bytes) = <[u8; 32]>::try_from(&value[..]) else { continue };
                 let id = CommitId::new(ObjectId::from_bytes(bytes));
                 // Rows of other branches stand beside ours.
-                if core.commits.is_ancestor(id, at).await? {
-                    found.push(LogEntry { id, commit: core.commits.load(id).await? });
+                let commit = core.commits.load(id).await?;
+                if touches(&commit, key) && core.commits.is_ancestor(id, at).await? {
+                    found.push(LogEntry { id, commit });
                     if found.len() >= limit {
                         return Ok(found);
                     }
@@ -108,6 +110,10 @@ impl Engine {
             }
         }
     }
+}
+
+fn touches(commit: &Commit, key: &IndexKey) -> bool {
+    commit.operations.binary_search_by(|operation| operation.key().cmp(key)).is_ok()
 }
 
 /// The greatest row key below `key`, for keys that end in a fixed-width number.

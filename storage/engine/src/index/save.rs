@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Rows written in one piece while nodes are stored.
-const ROWS_PER_WRITE: usize = 1_024;
+const ROWS_PER_WRITE: usize = 64;
 
 /// The nodes of a tree that are not stored yet.
 #[derive(Debug, Default)]
