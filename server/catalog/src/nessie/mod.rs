@@ -1,1 +1,24 @@
-//! Use cases of the Nessie API.
+//! Use cases of the Nessie API, a file per group.
+//!
+//! Every one takes a principal, asks one batched question about access, and answers with domain values and the state it
+//! really read ([`crate::Effective`]). Text forms, JSON and statuses are the adapter's.
+
+pub mod commits;
+pub mod config;
+pub mod contents;
+pub mod diff;
+pub mod entries;
+pub mod filter;
+pub mod history;
+pub mod log;
+pub mod merge;
+pub mod namespaces;
+mod page;
+pub mod point;
+mod prepare;
+pub mod references;
+pub mod repository_config;
+pub mod transplant;
+
+pub use page::Page;
+pub use point::{Hash, Point};

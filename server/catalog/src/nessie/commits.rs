@@ -1,0 +1,94 @@
+//! Commits of operations on contents.
+
+use std::collections::BTreeMap;
+
+use lochan_storage_engine::commit::Request;
+pub use lochan_storage_engine::commit::{GivenId, Operation};
+use lochan_storage_model::{CommitId, CommitMeta, ContentId, ContentKey, Instant, RefName};
+
+use super::Point;
+use crate::{
+    access::{Access, Check, Principal},
+    catalog::Catalog,
+    error::Error,
+};
+
+/// Metadata of a commit as a client gives it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GivenMeta {
+    /// The message, possibly empty.
+    pub message: String,
+    /// Authors; without any the committer is the author.
+    pub authors: Vec<String>,
+    /// Signed-off-by lines.
+    pub signed_off_by: Vec<String>,
+    /// When it was written; without it the commit's own time counts.
+    pub author_time: Option<Instant>,
+    /// Properties.
+    pub properties: BTreeMap<String, Vec<String>>,
+    /// Why it is refused, once the reference is found: it set what only the server may set.
+    pub refused: Option<String>,
+}
+
+impl GivenMeta {
+    /// The metadata of a commit by `who`.
+    pub(crate) fn by(self, who: &Principal) -> Result<CommitMeta, Error> {
+        if let Some(refused) = self.refused {
+            return Err(Error::BadRequest(refused));
+        }
+        let authors = if self.authors.is_empty() { vec![who.name.clone()] } else { self.authors };
+        Ok(CommitMeta {
+            committer: who.name.clone(),
+            authors,
+            signed_off_by: self.signed_off_by,
+            message: self.message,
+            author_time: self.author_time,
+            properties: self.properties,
+        })
+    }
+}
+
+/// A commit that landed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Landed {
+    /// The branch.
+    pub branch: RefName,
+    /// Its new head.
+    pub head: CommitId,
+    /// Keys that got a new content id, with it.
+    pub added: Vec<(ContentKey, ContentId)>,
+}
+
+impl Catalog {
+    /// Commits operations onto the head of a branch, as seen from an expected commit.
+    pub async fn commit(
+        &self,
+        who: &Principal,
+        point: &Point,
+        operations: Vec<Operation>,
+        meta: GivenMeta,
+    ) -> Result<Landed, Error> {
+        let name = point.ref_name();
+        let check = operations.iter().fold(Check::on(Access::Commit, name.as_ref()), |check, operation| {
+            let (access, content_type) = match operation {
+                Operation::Put { content, id: GivenId::New, .. } => {
+                    (Access::CreateContent, Some(content.content_type()))
+                }
+                Operation::Put { content, .. } => (Access::UpdateContent, Some(content.content_type())),
+                Operation::Delete(_) => (Access::DeleteContent, None),
+                Operation::Unchanged(_) => (Access::ReadContentKey, None),
+            };
+            check.and_key(access, name.as_ref(), operation.key(), content_type)
+        });
+        self.authorize(who, &check).await?;
+        let target = self.resolve_target(point, "commit into").await?;
+        let meta = meta.by(who)?;
+        let branch = target.branch.name;
+        let request = Request {
+            operations,
+            ..Request::new(branch.clone(), target.expected, meta, who.who(None))
+        };
+        let committed = self.engine().commit(request).await?;
+        Ok(Landed { branch, head: committed.head, added: committed.added })
+    }
+}

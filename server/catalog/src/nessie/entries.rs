@@ -1,0 +1,254 @@
+//! Listing the keys of a state.
+
+use lochan_storage_engine::{Error as EngineError, index::Range, state::State};
+use lochan_storage_model::{CommitId, Content, ContentId, ContentKey, ContentType, Entry};
+
+use super::{
+    Page, Point,
+    filter::{Filter, Kind, values},
+    page::Filling,
+};
+use crate::{
+    access::{Access, Check, Principal},
+    catalog::Catalog,
+    error::Error,
+    point::Effective,
+};
+
+/// Which keys are asked for; each part narrows the others.
+#[derive(Debug, Clone, Default)]
+pub struct Restriction {
+    /// Only these; empty for all.
+    pub keys: Vec<ContentKey>,
+    /// The lowest, inclusive.
+    pub min: Option<ContentKey>,
+    /// The highest, inclusive; not what lies below it.
+    pub max: Option<ContentKey>,
+    /// This one and everything below it.
+    pub prefix: Option<ContentKey>,
+}
+
+impl Restriction {
+    /// The range of keys.
+    pub(crate) fn range(&self) -> Result<Range, Error> {
+        if self.prefix.is_some() && (self.min.is_some() || self.max.is_some()) {
+            let message = "Combining prefixKey with either minKey or maxKey is not supported.";
+            return Err(Error::BadRequest(message.into()));
+        }
+        let mut range = Range::content();
+        if let Some(prefix) = &self.prefix {
+            let key = prefix.index_key();
+            // Everything below a key begins with its bytes and a separator, and nothing else stands between.
+            let below = Range::below(&key);
+            range = range.from(key.as_bytes());
+            range.end = below.end;
+        }
+        if let Some(min) = &self.min {
+            range = range.from(min.index_key().as_bytes());
+        }
+        if let Some(max) = &self.max {
+            let mut end = max.index_key().as_bytes().to_vec();
+            end.push(0);
+            range = range.until(&end);
+        }
+        if self.min.is_some() && range.end.as_deref().is_some_and(|end| range.start.as_slice() > end) {
+            return Err(Error::BadRequest("'to' must be greater than 'from'".into()));
+        }
+        Ok(range)
+    }
+
+    /// The keys asked for that lie in `range`, in order, each once; `None` for all.
+    pub(crate) fn picked(&self, range: &Range) -> Option<Vec<ContentKey>> {
+        if self.keys.is_empty() {
+            return None;
+        }
+        let mut keys: Vec<ContentKey> =
+            self.keys.iter().filter(|key| range.contains(&key.index_key())).cloned().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Some(keys)
+    }
+}
+
+/// Where a page of a listing begins, and the state that the listing is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resume {
+    /// The state.
+    pub commit: CommitId,
+    /// The first key to show.
+    pub key: ContentKey,
+}
+
+/// A listing asked for.
+#[derive(Debug, Clone, Default)]
+pub struct List {
+    /// Which keys.
+    pub only: Restriction,
+    /// Whether contents are filled in.
+    pub contents: bool,
+    /// A filter expression.
+    pub filter: Option<String>,
+    /// Keys are cut to this many elements; what is longer counts as a namespace, once.
+    pub depth: Option<usize>,
+    /// Most keys of a page; all without it.
+    pub size: Option<usize>,
+    /// Where to begin.
+    pub from: Option<Resume>,
+}
+
+/// A key of a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The key.
+    pub key: ContentKey,
+    /// Type of its content.
+    pub content_type: ContentType,
+    /// Id of its content; `None` for what was cut.
+    pub id: Option<ContentId>,
+    /// The content, if asked for.
+    pub content: Option<Content>,
+}
+
+impl Catalog {
+    /// Lists the keys of a state that the principal may see, in key order.
+    pub async fn list_entries(
+        &self,
+        who: &Principal,
+        point: &Point,
+        list: &List,
+    ) -> Result<(Effective, Page<Listed, Resume>), Error> {
+        self.authorize(who, &Check::on(Access::ReadEntries, point.ref_name().as_ref())).await?;
+        let mut effective = self.resolve_point(point, "Expected hash").await?;
+        if let Some(from) = &list.from {
+            // The pages of one listing show one state, wherever the reference is by now.
+            effective.commit = from.commit;
+        }
+        let state = self.engine().at(effective.commit).await?;
+        let filter = self.filters().compile(Kind::Entries, list.filter.as_deref())?;
+        let mut range = list.only.range()?;
+        if let Some(from) = &list.from {
+            range = range.from(from.key.index_key().as_bytes());
+        }
+        let mut source = Source::new(&state, &list.only, range, list.depth).await?;
+        let mut page: Filling<(ContentKey, Option<Entry>)> = Filling::new(list.size);
+        while !page.is_done() {
+            let chunk = source.chunk(&state, page.chunk(), filter.as_deref()).await?;
+            if chunk.is_empty() {
+                break;
+            }
+            let visible = self.visible_keys(who, &effective, &chunk).await?;
+            for (item, _) in chunk.into_iter().zip(visible).filter(|(_, visible)| *visible) {
+                page.push(item);
+            }
+        }
+        let (items, next) = page.finish();
+        let mut listed = Vec::with_capacity(items.len());
+        for (key, entry) in items {
+            let content = match &entry {
+                Some(entry) if list.contents => Some(state.content_of(entry).await?),
+                _ => None,
+            };
+            let content_type = entry.as_ref().map_or(ContentType::Namespace, |entry| entry.content_type);
+            listed.push(Listed { key, content_type, id: entry.map(|entry| entry.content_id), content });
+        }
+        let next = next.map(|(key, _)| Resume { commit: effective.commit, key });
+        Ok((effective, Page { items: listed, next }))
+    }
+
+    async fn visible_keys(
+        &self,
+        who: &Principal,
+        effective: &Effective,
+        chunk: &[(ContentKey, Option<Entry>)],
+    ) -> Result<Vec<bool>, Error> {
+        let check = chunk.iter().fold(Check::default(), |check, (key, entry)| {
+            let content_type = entry.as_ref().map(|entry| entry.content_type);
+            check.and_key(Access::ReadContentKey, effective.name(), key, content_type)
+        });
+        self.visible(who, &check).await
+    }
+}
+
+/// Where the keys of a listing come from.
+enum Source {
+    /// A range, perhaps cut to a depth.
+    Range { entries: lochan_storage_engine::state::Entries, range: Range, depth: Option<usize> },
+    /// Single keys, the next one last.
+    Keys(Vec<ContentKey>),
+}
+
+impl Source {
+    async fn new(
+        state: &State,
+        only: &Restriction,
+        range: Range,
+        depth: Option<usize>,
+    ) -> Result<Self, EngineError> {
+        Ok(match only.picked(&range) {
+            Some(mut keys) => {
+                keys.reverse();
+                Self::Keys(keys)
+            }
+            None => Self::Range { entries: state.entries(&range).await?, range, depth },
+        })
+    }
+
+    /// At most `size` further keys that the filter accepts; none means that there are no more.
+    async fn chunk(
+        &mut self,
+        state: &State,
+        size: usize,
+        filter: Option<&Filter>,
+    ) -> Result<Vec<(ContentKey, Option<Entry>)>, Error> {
+        let mut chunk = Vec::with_capacity(size.min(64));
+        while chunk.len() < size {
+            tokio::task::consume_budget().await;
+            let Some((key, entry)) = self.next(state).await? else { break };
+            if let Some(filter) = filter
+                && !filter.accepts(&values::Entry { key: &key, content_type: entry.content_type })?
+            {
+                continue;
+            }
+            match self {
+                Self::Range { entries, range, depth: Some(depth) } => {
+                    if key.elements().len() < *depth {
+                        continue;
+                    }
+                    if key.elements().len() == *depth {
+                        chunk.push((key, Some(entry)));
+                        continue;
+                    }
+                    let Ok(cut) = ContentKey::new(key.elements().iter().take(*depth).cloned()) else { continue };
+                    // Everything else below it would be the same again.
+                    let behind = Range::below(&cut.index_key()).end.unwrap_or_default();
+                    *entries = state.entries(&range.clone().from(&behind)).await?;
+                    if chunk.last().is_none_or(|(last, _)| *last != cut) {
+                        chunk.push((cut, None));
+                    }
+                }
+                _ => chunk.push((key, Some(entry))),
+            }
+        }
+        Ok(chunk)
+    }
+
+    async fn next(&mut self, state: &State) -> Result<Option<(ContentKey, Entry)>, Error> {
+        match self {
+            Self::Range { entries, .. } => loop {
+                let Some(item) = entries.next().await? else { return Ok(None) };
+                // Ranges of contents hold nothing else; bytes that are no key would be damage, reported by fsck.
+                if let Some(key) = item.key.content() {
+                    return Ok(Some((key, item.entry.clone())));
+                }
+            },
+            Self::Keys(keys) => {
+                while let Some(key) = keys.pop() {
+                    if let Some(entry) = state.entry(&key.index_key()).await? {
+                        return Ok(Some((key, entry)));
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+}

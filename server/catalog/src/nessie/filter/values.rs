@@ -1,0 +1,276 @@
+//! The values of variables, built field by field as far as an expression looks.
+
+use std::{collections::HashMap, sync::Arc};
+
+use cel::{
+    Value,
+    objects::{Key as MapKey, Map},
+};
+use chrono::DateTime;
+use lochan_storage_engine::history::LogEntry;
+use lochan_storage_model::{ContentKey, ContentType, Instant};
+use lochan_storage_odb::RefKind;
+
+use super::{Subject, check::Uses};
+use crate::nessie::{log, references};
+
+/// What stands for a dot inside an element in the legacy form of keys.
+const LEGACY_DOT: char = '\u{1d}';
+
+/// A key of a diff.
+pub(crate) struct Key<'a>(pub(crate) &'a ContentKey);
+
+/// An entry of a state.
+pub(crate) struct Entry<'a> {
+    /// Its key.
+    pub(crate) key: &'a ContentKey,
+    /// Type of its content.
+    pub(crate) content_type: ContentType,
+}
+
+/// A reference.
+pub(crate) struct Described<'a>(pub(crate) &'a references::Described);
+
+/// A commit of a log.
+pub(crate) struct Logged<'a>(pub(crate) &'a log::Logged);
+
+impl Subject for Key<'_> {
+    fn variable(&self, name: &str, uses: &Uses) -> Value {
+        let mut object = Object::default();
+        key_fields(&mut object, self.0, |field| uses.has(name, field));
+        object.into()
+    }
+
+    fn longest_list(&self) -> usize {
+        self.0.elements().len()
+    }
+}
+
+impl Subject for Entry<'_> {
+    fn variable(&self, name: &str, uses: &Uses) -> Value {
+        let mut object = Object::default();
+        key_fields(&mut object, self.key, |field| uses.has(name, field));
+        if uses.has(name, "contentType") {
+            object.set("contentType", text(type_word(self.content_type)));
+        }
+        object.into()
+    }
+
+    fn longest_list(&self) -> usize {
+        self.key.elements().len()
+    }
+}
+
+impl Subject for Described<'_> {
+    fn variable(&self, name: &str, uses: &Uses) -> Value {
+        let found = self.0;
+        let reference = &found.reference;
+        let kind = match reference.kind {
+            RefKind::Branch => "BRANCH",
+            RefKind::Tag => "TAG",
+        };
+        match name {
+            "ref" => {
+                let mut object = Object::default();
+                object.set("name", text(reference.name.as_str()));
+                object.set("type", text(kind));
+                if uses.has(name, "hash") {
+                    object.set("hash", text(&reference.target.to_string()));
+                }
+                if uses.has(name, "metadata") {
+                    object.set("metadata", metadata(found.metadata.as_ref()));
+                }
+                object.into()
+            }
+            "refType" => text(kind),
+            "refMeta" => metadata(found.metadata.as_ref()),
+            _ => commit(found.metadata.as_ref().map(|metadata| &metadata.head), |field| uses.has(name, field)),
+        }
+    }
+
+    fn longest_list(&self) -> usize {
+        self.0.metadata.as_ref().map_or(1, |metadata| meta_list(&metadata.head))
+    }
+}
+
+impl Subject for Logged<'_> {
+    fn variable(&self, name: &str, uses: &Uses) -> Value {
+        match name {
+            "operations" => {
+                let operations = self.0.operations.iter().flatten().map(operation);
+                Value::List(Arc::new(operations.collect()))
+            }
+            _ => commit(Some(&self.0.entry), |field| uses.has(name, field)),
+        }
+    }
+
+    fn longest_list(&self) -> usize {
+        let operations = self.0.operations.as_ref().map_or(0, Vec::len);
+        operations.max(meta_list(&self.0.entry))
+    }
+}
+
+fn meta_list(entry: &LogEntry) -> usize {
+    let meta = &entry.commit.meta;
+    let properties = meta.properties.values().map(Vec::len).max().unwrap_or(0).max(meta.properties.len());
+    meta.authors.len().max(meta.signed_off_by.len()).max(properties).max(1)
+}
+
+/// An object being built.
+#[derive(Default)]
+struct Object(HashMap<MapKey, Value>);
+
+impl Object {
+    fn set(&mut self, name: &str, value: Value) {
+        self.0.insert(MapKey::from(name.to_owned()), value);
+    }
+}
+
+impl From<Object> for Value {
+    fn from(object: Object) -> Self {
+        Self::Map(Map { map: Arc::new(object.0) })
+    }
+}
+
+fn text(text: &str) -> Value {
+    Value::String(Arc::new(text.to_owned()))
+}
+
+fn texts<S: AsRef<str>>(all: &[S]) -> Value {
+    Value::List(Arc::new(all.iter().map(|one| text(one.as_ref())).collect()))
+}
+
+fn number(number: u64) -> Value {
+    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+/// The legacy text form of elements: joined by dots, dots inside an element replaced.
+fn legacy(elements: &[Box<str>]) -> String {
+    let mut out = String::new();
+    for (place, element) in elements.iter().enumerate() {
+        if place > 0 {
+            out.push('.');
+        }
+        out.extend(element.chars().map(|c| if c == '.' { LEGACY_DOT } else { c }));
+    }
+    out
+}
+
+fn key_fields(object: &mut Object, key: &ContentKey, has: impl Fn(&str) -> bool) {
+    if has("key") {
+        object.set("key", text(&key.to_string()));
+    }
+    if has("encodedKey") {
+        object.set("encodedKey", text(&legacy(key.elements())));
+    }
+    if has("keyElements") {
+        object.set("keyElements", texts(key.elements()));
+    }
+    if has("namespace") {
+        object.set("namespace", text(&legacy(key.namespace())));
+    }
+    if has("namespaceElements") {
+        object.set("namespaceElements", texts(key.namespace()));
+    }
+    if has("name") {
+        object.set("name", text(key.name()));
+    }
+}
+
+const fn type_word(content_type: ContentType) -> &'static str {
+    match content_type {
+        ContentType::IcebergTable => "ICEBERG_TABLE",
+        ContentType::IcebergView => "ICEBERG_VIEW",
+        ContentType::Namespace => "NAMESPACE",
+        ContentType::DeltaLakeTable => "DELTA_LAKE_TABLE",
+        ContentType::Udf => "UDF",
+        ContentType::System => "UNKNOWN",
+    }
+}
+
+fn operation(operation: &log::Operation) -> Value {
+    let mut object = Object::default();
+    key_fields(&mut object, operation.key(), |_| true);
+    let mut content = Object::default();
+    let word = match operation {
+        log::Operation::Put { id, content: put, .. } => {
+            content.set("type", text(type_word(put.content_type())));
+            content.set("id", text(&id.to_string()));
+            "PUT"
+        }
+        log::Operation::Delete(_) => {
+            content.set("type", text(""));
+            content.set("id", text(""));
+            "DELETE"
+        }
+    };
+    object.set("type", text(word));
+    object.set("content", content.into());
+    object.into()
+}
+
+/// Commit metadata; an empty one where there is no commit.
+fn commit(entry: Option<&LogEntry>, has: impl Fn(&str) -> bool) -> Value {
+    let mut object = Object::default();
+    let meta = entry.map(|entry| &entry.commit.meta);
+    let header = entry.map(|entry| &entry.commit.header);
+    let first = |all: Option<&Vec<String>>| text(all.and_then(|all| all.first()).map_or("", String::as_str));
+    let all = |all: Option<&Vec<String>>| texts(all.map_or(&[][..], Vec::as_slice));
+    let (authors, signed) = (meta.map(|meta| &meta.authors), meta.map(|meta| &meta.signed_off_by));
+    let commit_time = header.map(|header| Instant::from_micros(header.time));
+    let fields: [(&str, &dyn Fn() -> Value); 12] = [
+        ("hash", &|| text(&entry.map(|entry| entry.id.to_string()).unwrap_or_default())),
+        ("committer", &|| text(meta.map_or("", |meta| meta.committer.as_str()))),
+        ("author", &|| first(authors)),
+        ("authors", &|| all(authors)),
+        ("signedOffBy", &|| first(signed)),
+        ("allSignedOffBy", &|| all(signed)),
+        ("message", &|| text(meta.map_or("", |meta| meta.message.as_str()))),
+        ("commitTime", &|| time(commit_time)),
+        ("authorTime", &|| time(meta.and_then(|meta| meta.author_time).or(commit_time))),
+        ("properties", &|| {
+            let mut map = Object::default();
+            for (name, values) in meta.map(|meta| &meta.properties).into_iter().flatten() {
+                map.set(name, text(values.first().map_or("", String::as_str)));
+            }
+            map.into()
+        }),
+        ("allProperties", &|| {
+            let mut map = Object::default();
+            for (name, values) in meta.map(|meta| &meta.properties).into_iter().flatten() {
+                map.set(name, texts(values));
+            }
+            map.into()
+        }),
+        ("parentCommitHashes", &|| {
+            let parents = header.map_or(&[][..], |header| header.parents.as_slice());
+            Value::List(Arc::new(parents.iter().map(|parent| text(&parent.to_string())).collect()))
+        }),
+    ];
+    for (name, value) in fields {
+        if has(name) {
+            object.set(name, value());
+        }
+    }
+    object.into()
+}
+
+/// An instant; times beyond what can be compared are read as the epoch.
+fn time(instant: Option<Instant>) -> Value {
+    let instant = instant.unwrap_or(Instant { seconds: 0, nanos: 0 });
+    let time = DateTime::from_timestamp(instant.seconds, instant.nanos).unwrap_or_default();
+    Value::Timestamp(time.fixed_offset())
+}
+
+/// Metadata of a reference; an empty one where it was not asked for.
+fn metadata(metadata: Option<&references::Metadata>) -> Value {
+    let mut object = Object::default();
+    let distance = metadata.and_then(|metadata| metadata.distance);
+    object.set("numCommitsAhead", number(distance.map_or(0, |distance| distance.ahead)));
+    object.set("numCommitsBehind", number(distance.map_or(0, |distance| distance.behind)));
+    object.set("numTotalCommits", number(metadata.map_or(0, |metadata| metadata.total)));
+    let common = distance.map(|distance| distance.common.to_string()).unwrap_or_default();
+    object.set("commonAncestorHash", text(&common));
+    object.set("commitMetaOfHEAD", commit(metadata.map(|metadata| &metadata.head), |_| true));
+    object.into()
+}

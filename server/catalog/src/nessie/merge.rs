@@ -1,0 +1,83 @@
+//! Merges: one commit that takes over what another state changed.
+
+use lochan_storage_engine::merge::MergeRequest;
+pub use lochan_storage_engine::merge::{Detail, KeyBehavior, Mode, Options, Outcome};
+use lochan_storage_model::{CommitId, Conflict, RefName};
+
+use super::{Point, commits::GivenMeta};
+use crate::{
+    access::{Access, Check, Principal},
+    catalog::Catalog,
+    error::Error,
+};
+
+/// A merge asked for.
+#[derive(Debug, Clone)]
+pub struct Merge {
+    /// The target branch and the state that the client has seen of it.
+    pub target: Point,
+    /// The source.
+    pub from: Point,
+    /// Modes and dry run.
+    pub options: Options,
+    /// Metadata of the merge commit; an empty message stands for the default one.
+    pub meta: GivenMeta,
+    /// Whether conflicts are part of the answer instead of an error.
+    pub return_conflicts: bool,
+}
+
+/// What became of a merge or transplant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    /// The target branch.
+    pub branch: RefName,
+    /// The state that the client has seen of it.
+    pub expected: CommitId,
+    /// The rest.
+    pub outcome: Outcome,
+}
+
+impl Catalog {
+    /// Merges a state into a branch.
+    pub async fn merge(&self, who: &Principal, merge: Merge) -> Result<Merged, Error> {
+        let check = Check::on(Access::Commit, merge.target.ref_name().as_ref());
+        self.authorize(who, &check.and(Access::ViewReference, merge.from.ref_name().as_ref())).await?;
+        let from = self.resolve_pinned(&merge.from, "Source hash").await?;
+        let target = self.resolve_target(&merge.target, "merge into").await?;
+        let (branch, expected) = (target.branch.name, target.expected);
+        let mut meta = merge.meta.by(who)?;
+        if meta.message.is_empty() {
+            let name = merge.from.name.as_deref().unwrap_or("DETACHED");
+            meta.message = format!("Merged {name} at {} into {branch} at {expected}", from.commit);
+        }
+        let request = MergeRequest {
+            branch: branch.clone(),
+            expected,
+            from: from.commit,
+            options: merge.options,
+            meta,
+            who: who.who(None),
+        };
+        let outcome = self.engine().merge(request).await?;
+        judge(Merged { branch, expected, outcome }, merge.return_conflicts)
+    }
+}
+
+/// Turns conflicts into an error, unless they are wanted as an answer.
+pub(crate) fn judge(merged: Merged, return_conflicts: bool) -> Result<Merged, Error> {
+    let outcome = &merged.outcome;
+    // What the system map says has no place in an answer, so it is always an error.
+    if outcome.successful || (return_conflicts && outcome.system_conflicts.is_empty()) {
+        return Ok(merged);
+    }
+    let in_conflict = |detail: &Detail| detail.conflict.clone();
+    let mut conflicts: Vec<Conflict> = outcome.details.iter().filter_map(in_conflict).collect();
+    let mut names: Vec<String> =
+        conflicts.iter().filter_map(|conflict| conflict.key.as_ref()).map(|key| format!("'{key}'")).collect();
+    names.extend(
+        outcome.system_conflicts.iter().filter_map(|conflict| conflict.path.as_ref()).map(|path| format!("'{path}'")),
+    );
+    conflicts.extend(outcome.system_conflicts.iter().cloned());
+    let message = format!("The following keys have been changed in conflict: {}", names.join(", "));
+    Err(Error::Conflict { message, conflicts })
+}

@@ -1,0 +1,73 @@
+//! Pages of lists: what is shown, and where the next page begins.
+
+/// Elements looked at in one go, so that one question about access serves many.
+pub(crate) const CHUNK_ELEMENTS: usize = 256;
+
+/// One page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T, N> {
+    /// The elements.
+    pub items: Vec<T>,
+    /// The first element that was not returned; `None` when nothing follows.
+    pub next: Option<N>,
+}
+
+/// Fills a page and finds out whether a further element exists, for only then a page says that there is more.
+#[derive(Debug)]
+pub(crate) struct Filling<T> {
+    size: Option<usize>,
+    items: Vec<T>,
+}
+
+impl<T> Filling<T> {
+    /// A page of at most `size` elements; without a size, of all.
+    pub(crate) fn new(size: Option<usize>) -> Self {
+        Self { size, items: Vec::new() }
+    }
+
+    /// How many elements are worth looking at before the page can be judged again.
+    pub(crate) fn chunk(&self) -> usize {
+        let open = self.size.map_or(CHUNK_ELEMENTS, |size| (size + 1).saturating_sub(self.items.len()));
+        open.clamp(1, CHUNK_ELEMENTS)
+    }
+
+    /// Whether the page and the first element behind it are known.
+    pub(crate) fn is_done(&self) -> bool {
+        self.size.is_some_and(|size| self.items.len() > size)
+    }
+
+    /// Adds an element; those behind the first one past the page are dropped.
+    pub(crate) fn push(&mut self, item: T) {
+        if !self.is_done() {
+            self.items.push(item);
+        }
+    }
+
+    /// The page, and the first element behind it.
+    pub(crate) fn finish(mut self) -> (Vec<T>, Option<T>) {
+        let next = if self.is_done() { self.items.pop() } else { None };
+        (self.items, next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_knows_what_follows() {
+        let mut page = Filling::new(Some(2));
+        assert_eq!(page.chunk(), 3);
+        for n in 0..2 {
+            page.push(n);
+        }
+        assert!(!page.is_done());
+        page.push(2);
+        page.push(3);
+        assert_eq!(page.finish(), (vec![0, 1], Some(2)));
+        let mut all = Filling::new(None);
+        all.push(1);
+        assert_eq!(all.chunk(), CHUNK_ELEMENTS);
+        assert_eq!(all.finish(), (vec![1], None));
+    }
+}

@@ -1,0 +1,161 @@
+//! Points in history as Nessie requests name them: looked up for reading, for writing, and as targets.
+
+pub use lochan_storage_engine::graph::Relative;
+use lochan_storage_engine::state::State;
+use lochan_storage_model::{CommitId, RefName};
+use lochan_storage_odb::{RefKind, Reference};
+
+use crate::{
+    catalog::Catalog,
+    error::Error,
+    point::Effective,
+};
+
+/// A commit as written. Fewer than 64 digits are no abbreviation: they name a commit that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hash {
+    /// The id of a commit, existing or not.
+    Id(CommitId),
+    /// Digits that are the id of no commit.
+    Short(String),
+}
+
+impl Hash {
+    fn not_found(&self) -> Error {
+        let shown = match self {
+            Self::Id(id) => id.to_string(),
+            Self::Short(text) => text.clone(),
+        };
+        Error::ReferenceNotFound(format!("Commit '{shown}' not found"))
+    }
+
+    fn id(&self) -> Result<CommitId, Error> {
+        match self {
+            Self::Id(id) => Ok(*id),
+            Self::Short(_) => Err(self.not_found()),
+        }
+    }
+}
+
+impl std::fmt::Display for Hash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Id(id) => id.fmt(f),
+            Self::Short(text) => f.write_str(text),
+        }
+    }
+}
+
+/// A reference or nothing, a commit or its head, then relative parts (Nessie API, 2).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Point {
+    /// Name as written; `None` for a detached commit. The default branch's alias is resolved by the adapter.
+    pub name: Option<String>,
+    /// The commit to start from; without it the head.
+    pub hash: Option<Hash>,
+    /// Relative parts, left to right.
+    pub parts: Vec<Relative>,
+}
+
+impl Point {
+    /// The head of a reference.
+    #[must_use]
+    pub fn head(name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..Self::default() }
+    }
+
+    /// Whether it names more than a reference.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        self.hash.is_some() || !self.parts.is_empty()
+    }
+
+    /// The name for questions about access; `None` for what no reference can be called.
+    pub(crate) fn ref_name(&self) -> Option<RefName> {
+        self.name.as_deref().and_then(|name| RefName::new(name).ok())
+    }
+
+    /// The commit to start from, which must be given. `what` names it in the answer otherwise.
+    pub(crate) fn start(&self, what: &str) -> Result<&Hash, Error> {
+        match &self.hash {
+            Some(hash) => Ok(hash),
+            None if self.parts.is_empty() => Err(Error::BadRequest(format!("{what} must be provided."))),
+            None => Err(Error::BadRequest(format!("{what} must contain a starting commit ID."))),
+        }
+    }
+}
+
+/// The branch that a request writes to, and the state that its client has seen.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    /// The branch.
+    pub(crate) branch: Reference,
+    /// The head or an ancestor of it.
+    pub(crate) expected: CommitId,
+}
+
+impl Catalog {
+    /// Resolves a point for reading: the reference must exist; a commit need not lie on it (Nessie API, 2.4). `what`
+    /// names the commit in answers about its absence.
+    pub(crate) async fn resolve_point(&self, point: &Point, what: &str) -> Result<Effective, Error> {
+        let reference = match &point.name {
+            Some(name) => Some(self.find_reference(name).await?),
+            None => None,
+        };
+        let start = match (&point.hash, &reference) {
+            (None, Some(reference)) => reference.target,
+            _ => point.start(what)?.id()?,
+        };
+        if point.parts.is_empty() && point.hash.is_none() {
+            // Where a reference points always exists.
+            return Ok(Effective { reference, commit: start });
+        }
+        let commit = self.engine().commits().resolve(start, &point.parts).await?;
+        Ok(Effective { reference, commit })
+    }
+
+    /// Resolves a point for reading and opens the state there.
+    pub(crate) async fn open(&self, point: &Point, what: &str) -> Result<(Effective, State), Error> {
+        let effective = self.resolve_point(point, what).await?;
+        let state = self.engine().at(effective.commit).await?;
+        Ok((effective, state))
+    }
+
+    /// Resolves a point that must name its commit outright (targets of references, sources of merges).
+    pub(crate) async fn resolve_pinned(&self, point: &Point, what: &str) -> Result<Effective, Error> {
+        let reference = match &point.name {
+            Some(name) => Some(self.find_reference(name).await?),
+            None => None,
+        };
+        let start = point.start(what)?.id()?;
+        let commit = self.engine().commits().resolve(start, &point.parts).await?;
+        Ok(Effective { reference, commit })
+    }
+
+    /// Resolves the branch to write to, with the checks of the Nessie API, 5.4, in their order. `deed` completes
+    /// "Reference to … must be a branch."
+    pub(crate) async fn resolve_target(&self, point: &Point, deed: &str) -> Result<Target, Error> {
+        let no_branch = || Error::BadRequest(format!("Reference to {deed} must be a branch."));
+        let branch = match &point.name {
+            Some(name) => self.find_reference(name).await?,
+            None => return Err(no_branch()),
+        };
+        if branch.kind != RefKind::Branch {
+            return Err(no_branch());
+        }
+        let start = point.start("Expected hash")?;
+        let not_on_branch = |shown: &dyn std::fmt::Display| {
+            let name = &branch.name;
+            Error::ReferenceNotFound(format!("Could not find commit '{shown}' in reference '{name}'."))
+        };
+        let expected = match start {
+            Hash::Short(text) if point.parts.is_empty() => return Err(not_on_branch(text)),
+            start if point.parts.is_empty() => start.id()?,
+            start => self.engine().commits().resolve(start.id()?, &point.parts).await?,
+        };
+        if !self.engine().commits().is_ancestor(expected, branch.target).await? {
+            return Err(not_on_branch(&expected));
+        }
+        Ok(Target { branch, expected })
+    }
+}

@@ -1,0 +1,259 @@
+//! References: reading, listing, creating, moving and deleting them.
+
+use lochan_storage_engine::history::LogEntry;
+pub use lochan_storage_engine::refs::Distance;
+use lochan_storage_model::{CommitId, RefName};
+pub use lochan_storage_odb::{RefKind, Reference};
+
+use super::{
+    Hash, Page, Point,
+    filter::{Kind, values},
+    page::{CHUNK_ELEMENTS, Filling},
+};
+use crate::{
+    access::{Access, Check, Principal},
+    catalog::Catalog,
+    error::Error,
+};
+
+/// A reference, and how it relates to the default branch if that was asked for.
+#[derive(Debug, Clone)]
+pub struct Described {
+    /// The reference.
+    pub reference: Reference,
+    /// `None` when not asked for, and at the empty state.
+    pub metadata: Option<Metadata>,
+}
+
+/// What is known about where a reference points (Nessie API, 4.1).
+#[derive(Debug, Clone)]
+pub struct Metadata {
+    /// How far it is from the default branch; only for other branches.
+    pub distance: Option<Distance>,
+    /// The commit it points at.
+    pub head: LogEntry,
+    /// Commits along first parents.
+    pub total: u64,
+}
+
+/// A list of references asked for: all branches by name, then all tags by name.
+#[derive(Debug, Clone, Default)]
+pub struct List {
+    /// Whether metadata is filled in.
+    pub metadata: bool,
+    /// A filter expression.
+    pub filter: Option<String>,
+    /// Most references of a page; all without it.
+    pub size: Option<usize>,
+    /// Where to begin: the first reference to show.
+    pub from: Option<(RefKind, RefName)>,
+}
+
+impl Catalog {
+    /// A reference by name.
+    pub async fn get_reference(&self, who: &Principal, name: &str, metadata: bool) -> Result<Described, Error> {
+        let asked = RefName::new(name).ok();
+        self.authorize(who, &Check::on(Access::ViewReference, asked.as_ref())).await?;
+        let reference = self.find_reference(name).await?;
+        self.describe(reference, metadata).await
+    }
+
+    /// Lists the references that the principal may view.
+    pub async fn list_references(
+        &self,
+        who: &Principal,
+        list: &List,
+    ) -> Result<Page<Described, (RefKind, RefName)>, Error> {
+        let filter = self.filters().compile(Kind::References, list.filter.as_deref())?;
+        let mut page = Filling::new(list.size);
+        let (first_kind, first_name) = match &list.from {
+            Some((kind, name)) => (*kind, Some(name.clone())),
+            None => (RefKind::Branch, None),
+        };
+        let kinds = match first_kind {
+            RefKind::Branch => &[RefKind::Branch, RefKind::Tag][..],
+            RefKind::Tag => &[RefKind::Tag][..],
+        };
+        let mut asked = false;
+        for kind in kinds {
+            let mut at = if *kind == first_kind { first_name.clone() } else { None };
+            // The first name is shown itself, so it is looked up before the names behind it.
+            let mut found = match &at {
+                Some(name) => self.engine().find_reference(name).await?.into_iter().collect(),
+                None => Vec::new(),
+            };
+            loop {
+                found.retain(|reference| reference.kind == *kind);
+                if !found.is_empty() {
+                    asked = true;
+                    let check = found.iter().fold(Check::default(), |check, reference| {
+                        check.and(Access::ViewReference, Some(&reference.name))
+                    });
+                    let visible = self.visible(who, &check).await?;
+                    for (reference, _) in found.drain(..).zip(visible).filter(|(_, visible)| *visible) {
+                        if page.is_done() {
+                            break;
+                        }
+                        let described = self.describe(reference, list.metadata).await?;
+                        let accepted = match &filter {
+                            Some(filter) => filter.accepts(&values::Described(&described))?,
+                            None => true,
+                        };
+                        if accepted {
+                            page.push(described);
+                        }
+                    }
+                }
+                if page.is_done() {
+                    break;
+                }
+                found = self.engine().references(at.as_ref(), CHUNK_ELEMENTS).await?;
+                match found.last() {
+                    Some(last) => at = Some(last.name.clone()),
+                    None => break,
+                }
+            }
+        }
+        if !asked {
+            // An empty list is an answer too, to those who may see references at all.
+            self.authorize(who, &Check::on(Access::ViewReference, None)).await?;
+        }
+        let (items, next) = page.finish();
+        let next = next.map(|described| (described.reference.kind, described.reference.name));
+        Ok(Page { items, next })
+    }
+
+    /// Creates a reference at the commit that `source` names; the source's own kind plays no part.
+    pub async fn create_reference(
+        &self,
+        who: &Principal,
+        name: &RefName,
+        kind: RefKind,
+        source: &Point,
+    ) -> Result<Reference, Error> {
+        let mut check = Check::on(Access::CreateReference, Some(name));
+        if let Some(source) = source.ref_name() {
+            check = check.and(Access::ViewReference, Some(&source));
+        }
+        self.authorize(who, &check).await?;
+        let begins_default = kind == RefKind::Branch
+            && *name == self.settings().default_branch
+            && source.parts.is_empty()
+            && source.hash.as_ref().is_none_or(|hash| *hash == Hash::Id(CommitId::NO_ANCESTOR))
+            && source.name.as_deref().is_none_or(|source| source == name.as_str())
+            && self.engine().find_reference(name).await?.is_none();
+        let target = if begins_default {
+            CommitId::NO_ANCESTOR
+        } else {
+            self.resolve_pinned(source, "Target hash").await?.commit
+        };
+        Ok(self.engine().create_reference(name, kind, target, who.who(None)).await?)
+    }
+
+    /// Moves a reference to the commit that `target` names, if it is where `point` expects it.
+    pub async fn assign_reference(
+        &self,
+        who: &Principal,
+        point: &Point,
+        kind: Option<RefKind>,
+        target: &Point,
+    ) -> Result<Reference, Error> {
+        let mut check = Check::on(Access::AssignReference, point.ref_name().as_ref());
+        if let Some(target) = target.ref_name() {
+            check = check.and(Access::ViewReference, Some(&target));
+        }
+        self.authorize(who, &check).await?;
+        let found = match &point.name {
+            Some(name) => self.find_reference(name).await?,
+            None => return Err(Error::BadRequest("Assignment target must be a branch or a tag.".into())),
+        };
+        point.start("Expected hash")?;
+        if let Some(name) = &target.name {
+            self.find_reference(name).await?;
+        }
+        target.start("Target hash")?;
+        check_kind(&found, kind)?;
+        let expected = self.expected_at(point, &found).await?;
+        let to = self.resolve_pinned(&Point { name: None, ..target.clone() }, "Target hash").await?.commit;
+        self.engine().assign_reference(&found.name, expected, to, who.who(None)).await?;
+        Ok(Reference { target: to, ..found })
+    }
+
+    /// Deletes a reference, if it is where `point` expects it; answers with what it was.
+    pub async fn delete_reference(
+        &self,
+        who: &Principal,
+        point: &Point,
+        kind: Option<RefKind>,
+    ) -> Result<Reference, Error> {
+        self.authorize(who, &Check::on(Access::DeleteReference, point.ref_name().as_ref())).await?;
+        let found = match &point.name {
+            Some(name) => self.find_reference(name).await?,
+            None => return Err(Error::ReferenceNotFound("Named reference 'DETACHED' not found".into())),
+        };
+        check_kind(&found, kind)?;
+        if found.name == self.settings().default_branch {
+            return Err(Error::BadRequest(format!("Default branch '{}' cannot be deleted.", found.name)));
+        }
+        point.start("Expected hash")?;
+        let expected = self.expected_at(point, &found).await?;
+        Ok(self.engine().delete_reference(&found.name, expected, who.who(None)).await?)
+    }
+
+    /// The commit at which a reference is expected; it must be its head.
+    async fn expected_at(&self, point: &Point, found: &Reference) -> Result<CommitId, Error> {
+        let unexpected = |shown: &dyn std::fmt::Display| {
+            let (name, target) = (&found.name, found.target);
+            Error::unexpected_hash(format!(
+                "Named-reference '{name}' is not at expected hash '{shown}', but at '{target}'."
+            ))
+        };
+        let expected = match point.start("Expected hash")? {
+            Hash::Id(id) if point.parts.is_empty() => *id,
+            Hash::Short(text) if point.parts.is_empty() => return Err(unexpected(text)),
+            _ => self.resolve_pinned(&Point { name: None, ..point.clone() }, "Expected hash").await?.commit,
+        };
+        if expected == found.target { Ok(expected) } else { Err(unexpected(&expected)) }
+    }
+
+    /// Fills in what is known about a reference.
+    pub(crate) async fn describe(&self, reference: Reference, metadata: bool) -> Result<Described, Error> {
+        if !metadata || reference.target.is_no_ancestor() {
+            return Ok(Described { reference, metadata: None });
+        }
+        let default = &self.settings().default_branch;
+        let commit = self.engine().commits().load(reference.target).await?;
+        let distance = if reference.kind == RefKind::Branch && reference.name != *default {
+            // A repository whose default branch is missing compares with the empty state.
+            let default = self.engine().find_reference(default).await?;
+            let default = default.map_or(CommitId::NO_ANCESTOR, |default| default.target);
+            Some(self.engine().distance(reference.target, default).await?)
+        } else {
+            None
+        };
+        let total = commit.header.depth;
+        let head = LogEntry { id: reference.target, commit };
+        Ok(Described { reference, metadata: Some(Metadata { distance, head, total }) })
+    }
+}
+
+fn check_kind(found: &Reference, expected: Option<RefKind>) -> Result<(), Error> {
+    let word = |kind| match kind {
+        RefKind::Branch => "BRANCH",
+        RefKind::Tag => "TAG",
+    };
+    match expected {
+        Some(kind) if kind != found.kind => {
+            let class = match found.kind {
+                RefKind::Branch => "BranchName",
+                RefKind::Tag => "TagName",
+            };
+            Err(Error::BadRequest(format!(
+                "Expected reference type {} does not match existing reference {class}{{name={}}}",
+                word(kind),
+                found.name
+            )))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,95 @@
+//! Merges and transplants, both ways.
+
+use std::collections::BTreeMap;
+
+use lochan_api_spec::nessie::model::{
+    Content as WireContent, MergeBehavior, MergeDetailV2, MergeKeyBehavior, MergeResponseV2,
+};
+use lochan_api_spec::syntax::reference::check_name;
+use lochan_server_catalog::nessie::commits::GivenId;
+use lochan_server_catalog::nessie::merge::{Detail, KeyBehavior, Merged, Mode, Options};
+use lochan_storage_model::{Content, ContentId};
+
+use super::{conflict_out, content, key_in, key_out};
+use crate::failure::Failure;
+use crate::nessie::refuse::{self, bad};
+
+/// Modes of a merge or transplant.
+pub fn options_in(
+    default_mode: MergeBehavior,
+    behaviors: Vec<MergeKeyBehavior>,
+    dry_run: bool,
+) -> Result<Options, Failure> {
+    let mut keys = BTreeMap::new();
+    for behavior in behaviors {
+        let key = key_in(behavior.key)?;
+        let wanted = KeyBehavior {
+            mode: mode_in(behavior.merge_behavior),
+            expected: behavior.expected_target_content.map(stored).transpose()?,
+            resolved: behavior.resolved_content.map(stored).transpose()?,
+        };
+        if keys.insert(key.clone(), wanted).is_some() {
+            return Err(bad(format!("Duplicate key in keyMergeModes: {key}")));
+        }
+    }
+    Ok(Options { default_mode: mode_in(default_mode), keys, dry_run })
+}
+
+/// Checks the name of the source, which is `DETACHED` or looked up literally.
+pub fn check_source(name: &str, argument: &str) -> Result<(), Failure> {
+    match check_name(name) {
+        Ok(()) => Ok(()),
+        Err(error) if name.trim().is_empty() => {
+            refuse::all(&[(argument, &error.to_string()), (argument, refuse::NOT_BLANK)])
+        }
+        Err(error) => Err(refuse::reference(argument, &error)),
+    }
+}
+
+/// What became of a merge or transplant.
+pub fn out(merged: Merged) -> MergeResponseV2 {
+    let Merged { branch, expected, outcome } = merged;
+    MergeResponseV2 {
+        was_applied: outcome.applied,
+        was_successful: outcome.successful,
+        resultant_target_hash: outcome.result.map(|result| result.to_string()),
+        common_ancestor: outcome.base.map(|base| base.to_string()),
+        target_branch: branch.to_string(),
+        effective_target_hash: Some(outcome.on.to_string()),
+        expected_hash: Some(expected.to_string()),
+        details: outcome.details.iter().map(detail_out).collect(),
+    }
+}
+
+fn detail_out(detail: &Detail) -> MergeDetailV2 {
+    MergeDetailV2 {
+        key: key_out(&detail.key),
+        merge_behavior: mode_out(detail.mode),
+        conflict: detail.conflict.as_ref().map(conflict_out),
+    }
+}
+
+/// A content that stands or shall stand in the target, so it has an id.
+fn stored(content: WireContent) -> Result<(ContentId, Content), Failure> {
+    match content::given(content) {
+        (GivenId::Id(id), content) => Ok((id, content)),
+        (GivenId::New, _) => Err(bad("Content to store must have a non-null content ID")),
+        (GivenId::Text(text), _) => Err(bad(format!("Invalid UUID string: {text}"))),
+    }
+}
+
+const fn mode_in(behavior: MergeBehavior) -> Mode {
+    match behavior {
+        MergeBehavior::Normal => Mode::Normal,
+        MergeBehavior::Force => Mode::Force,
+        MergeBehavior::Drop => Mode::Drop,
+    }
+}
+
+const fn mode_out(mode: Mode) -> MergeBehavior {
+    match mode {
+        Mode::Normal => MergeBehavior::Normal,
+        Mode::Force => MergeBehavior::Force,
+        Mode::Drop => MergeBehavior::Drop,
+    }
+}

@@ -1,0 +1,91 @@
+//! Page sizes and page tokens.
+
+use lochan_api_spec::syntax::HashSpec;
+use lochan_api_spec::syntax::token::{Token, TokenError};
+use lochan_server_catalog::nessie::references::RefKind;
+use lochan_server_catalog::nessie::{Point, diff, entries};
+use lochan_storage_model::{CommitId, ContentKey, IndexKey, ObjectId, RefName};
+
+use super::point;
+use crate::failure::Failure;
+use crate::nessie::refuse::bad;
+
+const REFERENCES: u8 = b'r';
+const ENTRIES: u8 = b'e';
+const DIFF: u8 = b'd';
+
+const BRANCH: u8 = 0;
+const TAG: u8 = 1;
+
+/// The size of a page; none when nothing positive is asked.
+pub fn size(max_records: Option<i32>) -> Option<usize> {
+    max_records.and_then(|max| usize::try_from(max).ok()).filter(|max| *max > 0)
+}
+
+/// The token of a list of references.
+pub fn reference_token(kind: RefKind, name: &RefName) -> String {
+    let kind = match kind {
+        RefKind::Branch => BRANCH,
+        RefKind::Tag => TAG,
+    };
+    Token::new(REFERENCES).with([kind]).with(name.as_str()).encode()
+}
+
+/// Where a list of references goes on.
+pub fn from_reference_token(text: &str) -> Result<(RefKind, RefName), Failure> {
+    let token = decode(text, REFERENCES)?;
+    let kind = match token.field(0) {
+        Some([BRANCH]) => RefKind::Branch,
+        Some([TAG]) => RefKind::Tag,
+        _ => return Err(malformed()),
+    };
+    let name = token.text(1).ok().and_then(|name| RefName::new(name).ok()).ok_or_else(malformed)?;
+    Ok((kind, name))
+}
+
+/// The token of a listing of entries.
+pub fn entries_token(resume: &entries::Resume) -> String {
+    Token::new(ENTRIES).with(*resume.commit.as_bytes()).with(resume.key.index_key().as_bytes()).encode()
+}
+
+/// Where a listing of entries goes on.
+pub fn from_entries_token(text: &str) -> Result<entries::Resume, Failure> {
+    let token = decode(text, ENTRIES)?;
+    Ok(entries::Resume { commit: commit(&token, 0)?, key: key(&token, 1)? })
+}
+
+/// The token of a diff.
+pub fn diff_token(resume: &diff::Resume) -> String {
+    let states = Token::new(DIFF).with(*resume.from.as_bytes()).with(*resume.to.as_bytes());
+    states.with(resume.key.index_key().as_bytes()).encode()
+}
+
+/// Where a diff goes on.
+pub fn from_diff_token(text: &str) -> Result<diff::Resume, Failure> {
+    let token = decode(text, DIFF)?;
+    Ok(diff::Resume { from: commit(&token, 0)?, to: commit(&token, 1)?, key: key(&token, 2)? })
+}
+
+/// Where a log goes on: the hash of a commit.
+pub fn from_log_token(of: &Point, text: &str) -> Result<Point, Failure> {
+    let spec = HashSpec::parse(text).map_err(|error| bad(error.to_string()))?;
+    let at = point::named("", &spec);
+    Ok(Point { name: of.name.clone(), ..at })
+}
+
+fn decode(text: &str, kind: u8) -> Result<Token, Failure> {
+    Token::decode(text, kind).map_err(|error| bad(error.to_string()))
+}
+
+fn malformed() -> Failure {
+    bad(TokenError::Malformed.to_string())
+}
+
+fn commit(token: &Token, place: usize) -> Result<CommitId, Failure> {
+    let bytes = token.field(place).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()).ok_or_else(malformed)?;
+    Ok(CommitId::new(ObjectId::from_bytes(bytes)))
+}
+
+fn key(token: &Token, place: usize) -> Result<ContentKey, Failure> {
+    token.field(place).and_then(|bytes| IndexKey::from_bytes(bytes).content()).ok_or_else(malformed)
+}

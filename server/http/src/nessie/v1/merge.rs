@@ -1,0 +1,53 @@
+//! `POST trees/branch/{branch}/merge`
+
+use std::sync::Arc;
+
+use lochan_api_spec::nessie::model::{MergeRequestV1, MergeResponseV1};
+use lochan_api_spec::nessie::v1::trees::merge_ref_into_branch::Query;
+use lochan_api_spec::syntax::{HashSpec, reference::parse_hash};
+use lochan_server_catalog::nessie::commits::GivenMeta;
+use lochan_server_catalog::nessie::merge::Merge;
+
+use crate::app::App;
+use crate::extract::Req;
+use crate::handlers::Answer;
+use crate::nessie::convert::{merge, point};
+use crate::nessie::refuse::{self, bad, required};
+use crate::reply::Reply;
+
+/// `POST trees/branch/{branch}/merge`
+pub async fn merge(app: Arc<App>, req: Req) -> Answer {
+    let query: Query = req.query()?;
+    let body: Option<MergeRequestV1> = req.json_or_null()?;
+    let name = req.param(req.params.reference)?;
+    point::name_v1(&name, "mergeRefIntoBranch.branchName")?;
+    let body = required("mergeRefIntoBranch.merge", body)?;
+    let expected = query.expected_hash.as_deref();
+    let target = point::v1_expected(&name, expected, "mergeRefIntoBranch.expectedHash")?;
+    merge::check_source(&body.from_ref_name, "mergeRefIntoBranch.merge.fromRefName")?;
+    if body.keep_individual_commits == Some(true) {
+        return Err(bad(
+            "The parameter 'keepIndividualCommits' is deprecated. Merge operations only support squashed now.",
+        ));
+    }
+    let hash = parse_hash(&body.from_hash)
+        .map_err(|error| refuse::reference("mergeRefIntoBranch.merge.fromHash", &error))?;
+    let merged = app
+        .catalog
+        .merge(
+            &req.principal(),
+            Merge {
+                target,
+                from: point::named(&body.from_ref_name, &HashSpec::of(hash)),
+                options: merge::options_in(
+                    body.default_key_merge_mode,
+                    body.key_merge_modes,
+                    body.is_dry_run,
+                )?,
+                meta: GivenMeta::default(),
+                return_conflicts: body.is_return_conflict_as_result,
+            },
+        )
+        .await?;
+    Ok(Reply::json(&MergeResponseV1::from(merge::out(merged))))
+}

@@ -1,0 +1,34 @@
+//! `POST trees/{branch}/history/commit`
+
+use std::sync::Arc;
+
+use lochan_api_spec::nessie::model::{AddedContent, CommitResponse, Operations, ReferenceV2};
+
+use crate::app::App;
+use crate::extract::Req;
+use crate::handlers::Answer;
+use crate::nessie::convert::{commit, key_out, point};
+use crate::nessie::refuse::{SIZE, required, violation};
+use crate::reply::Reply;
+
+/// `POST trees/{branch}/history/commit`
+pub async fn commit(app: Arc<App>, req: Req) -> Answer {
+    let body: Option<Operations> = req.json_or_null()?;
+    let at = point::of_path(&app, &req, req.params.reference, "commitMultipleOperations.branch")?;
+    let body = required("commitMultipleOperations.operations", body)?;
+    if body.operations.is_empty() {
+        return Err(violation("commitMultipleOperations.operations.operations", SIZE));
+    }
+    let meta = commit::meta_in(body.commit_meta, req.commit_headers());
+    let operations = body.operations.into_iter().map(commit::operation_in).collect::<Result<_, _>>()?;
+    let landed = app.catalog.commit(&req.principal(), &at, operations, meta).await?;
+    let added: Vec<AddedContent> = landed
+        .added
+        .iter()
+        .map(|(key, id)| AddedContent { key: key_out(key), content_id: id.to_string() })
+        .collect();
+    Ok(Reply::json(&CommitResponse {
+        target_branch: ReferenceV2::branch(landed.branch.as_str(), landed.head.to_string()),
+        added_contents: (!added.is_empty()).then_some(added),
+    }))
+}

@@ -1,0 +1,66 @@
+//! `GET trees/{ref}/entries`
+
+use std::sync::Arc;
+
+use lochan_api_spec::nessie::model::{EntriesResponseV2, EntryV2};
+use lochan_api_spec::nessie::v2::trees::get_entries::Query;
+use lochan_server_catalog::Effective;
+use lochan_server_catalog::nessie::Page;
+use lochan_server_catalog::nessie::entries::{List, Listed, Restriction, Resume};
+use lochan_storage_model::ContentKey;
+
+use crate::app::App;
+use crate::extract::Req;
+use crate::failure::Failure;
+use crate::handlers::Answer;
+use crate::nessie::convert::{content, key_from_text, key_out, keys_from_texts, page, point, reference};
+use crate::reply::Reply;
+
+/// `GET trees/{ref}/entries`
+pub async fn list(app: Arc<App>, req: Req) -> Answer {
+    let query: Query = req.query()?;
+    let at = point::of_path(&app, &req, req.params.reference, "getEntries.refName")?;
+    let list = List {
+        only: restriction(&query.keys, query.min_key, query.max_key, query.prefix_key)?,
+        contents: query.content,
+        filter: query.filter,
+        depth: None,
+        size: page::size(query.max_records),
+        from: query.page_token.as_deref().map(page::from_entries_token).transpose()?,
+    };
+    let (effective, found) = app.catalog.list_entries(&req.principal(), &at, &list).await?;
+    Ok(Reply::json(&out(&effective, found)))
+}
+
+/// Which keys a listing or diff is about.
+pub fn restriction(
+    keys: &[String],
+    min: Option<String>,
+    max: Option<String>,
+    prefix: Option<String>,
+) -> Result<Restriction, Failure> {
+    let one = |text: Option<String>| -> Result<Option<ContentKey>, Failure> {
+        text.map(|text| key_from_text(&text)).transpose()
+    };
+    Ok(Restriction { keys: keys_from_texts(keys)?, min: one(min)?, max: one(max)?, prefix: one(prefix)? })
+}
+
+/// The answer with a page of entries.
+pub fn out(effective: &Effective, found: Page<Listed, Resume>) -> EntriesResponseV2 {
+    EntriesResponseV2 {
+        has_more: found.next.is_some(),
+        token: found.next.as_ref().map(page::entries_token),
+        entries: found.items.into_iter().map(entry_out).collect(),
+        effective_reference: reference::effective_out(effective),
+    }
+}
+
+fn entry_out(listed: Listed) -> EntryV2 {
+    let id = listed.id;
+    EntryV2 {
+        kind: content::type_out(listed.content_type),
+        name: key_out(&listed.key),
+        content_id: id.map(|id| id.to_string()),
+        content: listed.content.map(|found| content::out(id, found)),
+    }
+}

@@ -1,0 +1,49 @@
+//! `POST trees/{branch}/history/merge`
+
+use std::sync::Arc;
+
+use lochan_api_spec::nessie::model::MergeRequestV2;
+use lochan_api_spec::syntax::HashSpec;
+use lochan_server_catalog::nessie::merge::Merge;
+
+use crate::app::App;
+use crate::extract::Req;
+use crate::handlers::Answer;
+use crate::nessie::convert::{commit, merge, point};
+use crate::nessie::refuse::{self, SIZE, required, violation};
+use crate::reply::Reply;
+
+/// `POST trees/{branch}/history/merge`
+pub async fn merge(app: Arc<App>, req: Req) -> Answer {
+    let body: Option<MergeRequestV2> = req.json_or_null()?;
+    let target = point::of_path(&app, &req, req.params.reference, "mergeRefIntoBranch.branch")?;
+    let body = required("mergeRefIntoBranch.merge", body)?;
+    merge::check_source(&body.from_ref_name, "mergeRefIntoBranch.merge.fromRefName")?;
+    if body.message.as_deref() == Some("") {
+        return Err(violation("mergeRefIntoBranch.merge.message", SIZE));
+    }
+    let hash = HashSpec::parse(body.from_hash.as_deref().unwrap_or_default())
+        .map_err(|error| refuse::reference("mergeRefIntoBranch.merge.fromHash", &error))?;
+    let mut given = body.commit_meta.unwrap_or_default();
+    if given.message.is_empty() {
+        given.message = body.message.unwrap_or_default();
+    }
+    let merged = app
+        .catalog
+        .merge(
+            &req.principal(),
+            Merge {
+                target,
+                from: point::named(&body.from_ref_name, &hash),
+                options: merge::options_in(
+                    body.default_key_merge_mode,
+                    body.key_merge_modes,
+                    body.is_dry_run,
+                )?,
+                meta: commit::meta_in(given, req.commit_headers()),
+                return_conflicts: body.is_return_conflict_as_result,
+            },
+        )
+        .await?;
+    Ok(Reply::json(&merge::out(merged)))
+}
