@@ -3,10 +3,11 @@
 use crate::app::App;
 use crate::ext;
 use crate::handlers::Handlers;
+use crate::nessie;
 use crate::router::Op;
 
 /// The table of handlers.
 pub fn routes() -> Handlers<App> {
-    let handlers = Handlers::new();
+    let handlers = nessie::register(Handlers::new());
     handlers.on(Op::ExtGetInfo, ext::get_info)
 }
