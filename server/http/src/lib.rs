@@ -6,6 +6,7 @@ mod ext;
 pub mod extract;
 mod failure;
 mod handlers;
+pub mod iceberg;
 pub mod limits;
 pub mod management;
 pub mod nessie;

@@ -6,7 +6,8 @@ use lochan_storage_engine::writer::Who;
 use lochan_storage_model::CommitMeta;
 use lochan_storage_odb::RequestKey;
 
-use crate::access::Principal;
+use super::Iceberg;
+use crate::{access::Principal, error::Error};
 
 /// What a client wants a commit to say (`Nessie-Commit-*` headers).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,6 +33,13 @@ pub struct Author {
     pub request: Option<RequestKey>,
     /// Bytes of the request, about what it wants to write.
     pub bytes: u64,
+}
+
+impl Iceberg<'_> {
+    /// The identity under which a request with this key was committed; `None` if none was.
+    pub async fn request_made(&self, key: &[u8; 32]) -> Result<Option<RequestKey>, Error> {
+        Ok(self.engine().store().request(key).await?.and_then(|entry| entry.request))
+    }
 }
 
 impl Author {

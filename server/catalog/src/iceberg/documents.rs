@@ -183,7 +183,7 @@ impl Iceberg<'_> {
 
     async fn fetch(&self, location: &str, kind: Kind) -> Result<Arc<Document>, Error> {
         let (at, warehouse) = self.allowed_location(location)?;
-        if let Some((json, parts)) = kept::read(self.engine().store().as_ref(), location).await? {
+        if let Some((json, parts)) = kept::read(self.engine().store(), location).await? {
             restore(&warehouse, &at, &json).await?;
             return Ok(Arc::new(Document {
                 body: parse(&json, kind)?,

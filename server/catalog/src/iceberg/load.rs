@@ -79,15 +79,13 @@ impl Iceberg<'_> {
         self.find(who, target, kind).await.map(drop)
     }
 
-    /// The settings for reaching a table's files; no credentials are handed out.
-    pub async fn table_config(
-        &self,
-        who: &Principal,
-        target: &Target,
-    ) -> Result<super::answer::Config, Error> {
-        let found = self.find(who, target, ObjectKind::Table).await?;
-        let document = self.document(&found.location, Kind::Table).await?;
-        Ok(self.client_config(document.table()?.location()))
+    /// Takes a client's report about a table, which is not kept. The table need not exist any more.
+    pub async fn take_report(&self, who: &Principal, target: &Target) -> Result<(), Error> {
+        let reading = self.reading(&target.point).await?;
+        let key = name_key(&reading.state, &target.name).await?;
+        let kind = Some(content_type(ObjectKind::Table));
+        let check = Check::default().and_key(Access::ReadContent, reading.reference.as_ref(), &key, kind);
+        self.authorize(who, &check).await
     }
 
     /// Finds a table or view. A missing namespace makes it missing too.

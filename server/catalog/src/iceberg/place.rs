@@ -131,14 +131,18 @@ pub(crate) fn key_of<S: AsRef<str>>(levels: impl IntoIterator<Item = S>) -> Resu
 /// The levels of a namespace, in the reading that exists; the plain one if neither does.
 pub(crate) async fn levels_in(state: &State, namespace: &Namespace) -> Result<Vec<String>, Error> {
     let Some(dotted) = &namespace.dotted else { return Ok(namespace.levels.clone()) };
-    let exists = async |levels: &[String]| -> Result<bool, Error> {
-        match key_of(levels) {
-            Ok(key) => Ok(is_namespace(state, &key).await?),
-            Err(_) => Ok(false),
-        }
-    };
-    let plain = exists(&namespace.levels).await?;
-    if !plain && exists(dotted).await? { Ok(dotted.clone()) } else { Ok(namespace.levels.clone()) }
+    if exists(state, &namespace.levels).await? || !exists(state, dotted).await? {
+        return Ok(namespace.levels.clone());
+    }
+    Ok(dotted.clone())
+}
+
+/// Whether levels name a namespace; what cannot be a name is none.
+async fn exists(state: &State, levels: &[String]) -> Result<bool, Error> {
+    match key_of(levels) {
+        Ok(key) => is_namespace(state, &key).await,
+        Err(_) => Ok(false),
+    }
 }
 
 /// The key of a namespace.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::{StreamExt, future::join_all, stream};
+use futures::{FutureExt, StreamExt, future::join_all, stream};
 use lochan_storage_engine::{
     Error as EngineError,
     commit::{Committed, GivenId, Operation, Request},
@@ -156,7 +156,14 @@ impl Iceberg<'_> {
     }
 
     async fn write_files(&self, drafts: &[Draft]) -> Result<(), Error> {
-        let writes = drafts.iter().map(|draft| draft.warehouse.create(&draft.location, draft.file.clone()));
+        let writes: Vec<_> = drafts
+            .iter()
+            .map(|draft| {
+                let (warehouse, location, file) =
+                    (draft.warehouse.clone(), draft.location.clone(), draft.file.clone());
+                async move { warehouse.create(&location, file).await }.boxed()
+            })
+            .collect();
         let written: Vec<_> = stream::iter(writes).buffered(WRITES_AT_ONCE).collect().await;
         match written.into_iter().find_map(Result::err) {
             None => Ok(()),
@@ -180,11 +187,19 @@ impl Iceberg<'_> {
 
 /// Deletes files that no commit names. What cannot be deleted is left to the collector.
 async fn delete_files(drafts: &[Draft]) {
-    let deletes = drafts.iter().map(|draft| async move {
-        if let Err(error) = draft.warehouse.delete(&draft.location).await {
-            tracing::warn!(location = draft.location.as_str(), %error, "a superfluous metadata file could not be deleted");
-        }
-    });
+    let deletes: Vec<_> = drafts
+        .iter()
+        .map(|draft| {
+            let (warehouse, location) = (draft.warehouse.clone(), draft.location.clone());
+            async move {
+                if let Err(error) = warehouse.delete(&location).await {
+                    let location = location.as_str();
+                    tracing::warn!(location, %error, "a superfluous metadata file could not be deleted");
+                }
+            }
+            .boxed()
+        })
+        .collect();
     join_all(deletes).await;
 }
 

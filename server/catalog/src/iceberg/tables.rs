@@ -255,7 +255,12 @@ impl Iceberg<'_> {
         }
         let applied: table::Applied = apply(None, None, &updates, self.now_ms())?;
         self.allowed_location(applied.metadata.location())?;
-        Ok(Decided::New(Box::new(self.draft(key.clone(), None, None, Body::Table(Box::new(applied.metadata)))?)))
+        Ok(Decided::New(Box::new(self.draft(
+            key.clone(),
+            None,
+            None,
+            Body::Table(Box::new(applied.metadata)),
+        )?)))
     }
 }
 

@@ -1,9 +1,12 @@
 //! Reading a document from the store: its parts level by level, then joined.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use bytes::Bytes;
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use lochan_storage_iceberg::parts::{self, DOCUMENT_BYTES_MAX, PartId};
 use lochan_storage_model::{ObjectId, ObjectKind};
 use lochan_storage_odb::{DerivedSpace, Store, StoreError};
@@ -14,7 +17,10 @@ use crate::error::Error;
 const READS_AT_ONCE: usize = 16;
 
 /// The document kept for a location with the ids of its parts; `None` if it is not kept, or not whole any more.
-pub(super) async fn read(store: &dyn Store, location: &str) -> Result<Option<(Bytes, Box<[PartId]>)>, Error> {
+pub(super) async fn read(
+    store: &Arc<dyn Store>,
+    location: &str,
+) -> Result<Option<(Bytes, Box<[PartId]>)>, Error> {
     let Some(row) = store.derived(DerivedSpace::Document, location.as_bytes()).await? else {
         return Ok(None);
     };
@@ -31,15 +37,13 @@ pub(super) async fn read(store: &dyn Store, location: &str) -> Result<Option<(By
     }
 }
 
-async fn collect(store: &dyn Store, root: PartId) -> Result<Option<HashMap<PartId, Bytes>>, Error> {
+async fn collect(store: &Arc<dyn Store>, root: PartId) -> Result<Option<HashMap<PartId, Bytes>>, Error> {
     let mut found: HashMap<PartId, Bytes> = HashMap::new();
     let mut level = vec![root];
     let mut size = 0;
     while !level.is_empty() {
-        let reads = stream::iter(level.drain(..).map(|id| async move {
-            let part = store.object(ObjectKind::MetadataPart, ObjectId::from_bytes(id)).await?;
-            Ok::<_, StoreError>((id, part))
-        }));
+        let reads: Vec<_> = level.drain(..).map(|id| part(store.clone(), id).boxed()).collect();
+        let reads = stream::iter(reads);
         let parts: Vec<(PartId, Option<Bytes>)> = reads.buffered(READS_AT_ONCE).try_collect().await?;
         let mut next = HashSet::new();
         for (id, part) in parts {
@@ -55,4 +59,9 @@ async fn collect(store: &dyn Store, root: PartId) -> Result<Option<HashMap<PartI
         level.extend(next.into_iter().filter(|id| !found.contains_key(id)));
     }
     Ok(Some(found))
+}
+
+async fn part(store: Arc<dyn Store>, id: PartId) -> Result<(PartId, Option<Bytes>), StoreError> {
+    let part = store.object(ObjectKind::MetadataPart, ObjectId::from_bytes(id)).await?;
+    Ok((id, part))
 }
