@@ -88,9 +88,17 @@ pub fn failure(error: &Error, op: Option<Op>) -> Option<Reply> {
         _ => kind.status(),
     };
     Some(
-        answer(&ErrorResponse::with_code(kind, code, error.to_string()))
+        answer(&ErrorResponse::with_code(kind, code, text(error)))
             .with_retry_after(retry_after.map(seconds)),
     )
+}
+
+/// The words of this surface, where they differ from the error's own.
+fn text(error: &Error) -> String {
+    match error {
+        Error::NamespaceNotEmpty(name) => format!("Namespace {name} is not empty"),
+        other => other.to_string(),
+    }
 }
 
 fn missing(kind: ObjectKind) -> ErrorType {

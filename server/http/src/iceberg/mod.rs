@@ -74,7 +74,7 @@ struct Writes {
 impl Writes {
     fn on<F, Fut>(&mut self, op: Op, handler: F)
     where
-        F: Fn(Arc<App>, Req) -> Fut + Send + Sync + Clone + 'static,
+        F: Fn(Arc<App>, Arc<Req>) -> Fut + Send + Sync + Clone + 'static,
         Fut: Future<Output = Answer> + Send + 'static,
     {
         let replays = self.replays.clone();

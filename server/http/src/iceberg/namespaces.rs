@@ -46,7 +46,7 @@ pub(super) async fn exists(app: Arc<App>, req: Req) -> Answer {
     Ok(Reply::no_content())
 }
 
-pub(super) async fn create(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let author = convert::author(&req)?;
     let body: NamespaceDocument = req.json()?;
@@ -55,7 +55,7 @@ pub(super) async fn create(app: Arc<App>, req: Req) -> Answer {
     Ok(document(made))
 }
 
-pub(super) async fn update_properties(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn update_properties(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let namespace = convert::namespace(&req);
     let author = convert::author(&req)?;
@@ -70,7 +70,7 @@ pub(super) async fn update_properties(app: Arc<App>, req: Req) -> Answer {
     }))
 }
 
-pub(super) async fn drop(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn drop(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let namespace = convert::namespace(&req);
     app.catalog.iceberg().drop_namespace(&convert::author(&req)?, &place, &namespace).await?;

@@ -4,7 +4,7 @@
 //! committed is found in the log of reference changes too, so a restart makes nobody commit twice.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
@@ -12,7 +12,7 @@ use lochan_api_spec::syntax::duration::IsoDuration;
 use lochan_server_catalog::iceberg::RequestKey;
 use lochan_server_catalog::{Error, Principal};
 use lochan_storage_model::{ObjectId, ObjectKind};
-use quick_cache::{Weighter, sync::Cache};
+use quick_cache::sync::Cache;
 use tokio::sync::OnceCell;
 
 use super::convert::bad;
@@ -27,10 +27,10 @@ use crate::router::Op;
 const HEADER: &str = "idempotency-key";
 /// How long a key is remembered, in seconds.
 const LIFETIME_SECONDS: u64 = 30 * 60;
-/// Answers kept at once.
-const ANSWERS_MAX: usize = 20_000;
-/// Bytes of answers kept at once.
-const ANSWERS_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Keys kept at once.
+const KEYS_MAX: usize = 4_096;
+/// Longest answer kept as it is, in bytes; a longer one is told anew from the state as it is then.
+const KEPT_BYTES_MAX: usize = 8 * 1024;
 
 /// How long keys are remembered, as announced.
 pub(super) fn lifetime() -> IsoDuration {
@@ -38,26 +38,26 @@ pub(super) fn lifetime() -> IsoDuration {
 }
 
 /// Answers by key.
-pub(super) struct Replays(Cache<[u8; 32], Arc<Slot>, BySize>);
+pub(super) struct Replays(Cache<[u8; 32], Arc<Slot>>);
 
 struct Slot {
     fingerprint: [u8; 32],
     begun: Instant,
-    answer: OnceCell<Reply>,
+    answer: OnceCell<Kept>,
 }
 
+/// What is remembered of an answer.
 #[derive(Clone)]
-struct BySize;
-
-impl Weighter<[u8; 32], Arc<Slot>> for BySize {
-    fn weight(&self, _: &[u8; 32], slot: &Arc<Slot>) -> u64 {
-        slot.answer.get().map_or(0, |reply| reply.body.len() as u64) + 256
-    }
+enum Kept {
+    /// All of it.
+    Reply(Reply),
+    /// That it was a success, too long to keep.
+    Success,
 }
 
 impl Default for Replays {
     fn default() -> Self {
-        Replays(Cache::with_weighter(ANSWERS_MAX, ANSWERS_BYTES_MAX, BySize))
+        Replays(Cache::new(KEYS_MAX))
     }
 }
 
@@ -101,9 +101,10 @@ fn is_uuid7(text: &str) -> bool {
 /// Runs a handler that writes, once per key.
 pub(super) async fn run<F, Fut>(replays: &Replays, app: Arc<App>, req: Req, handler: F) -> Answer
 where
-    F: Fn(Arc<App>, Req) -> Fut,
+    F: Fn(Arc<App>, Arc<Req>) -> Fut,
     Fut: Future<Output = Answer>,
 {
+    let req = Arc::new(req);
     let who = super::convert::principal(&req);
     let Some(request) = request_key(&req, &who)? else { return handler(app, req).await };
     let slot = replays.slot(&request);
@@ -111,36 +112,34 @@ where
         return Err(another_request());
     }
     let (op, spec, id) = (req.op, req.client_spec(), req.id.clone());
-    // A failure is kept like an answer where the contract calls it final; the others only pass through.
-    let passing = std::sync::Mutex::new(None);
-    let answered = slot
+    // What this very call answers, if it is the one that runs: final or not, long or short.
+    let own = std::sync::Mutex::new(None);
+    let kept = slot
         .answer
         .get_or_try_init(|| async {
             let answer = match replayed(&app, &req, &request).await {
                 Ok(Some(reply)) => Ok(reply),
-                Ok(None) => handler(app, req).await,
+                Ok(None) => handler(app.clone(), req.clone()).await,
                 Err(failure) => Err(failure),
             };
             let reply =
                 answer.unwrap_or_else(|failure| error::render(failure, Some(op), op.surface(), spec, &id));
-            if is_final(reply.status) {
-                return Ok(reply);
-            }
-            *passing.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(reply);
-            Err(())
+            let kept = match is_final(reply.status) {
+                false => Err(()),
+                true if reply.body.len() > KEPT_BYTES_MAX && reply.status.is_success() => Ok(Kept::Success),
+                true => Ok(Kept::Reply(reply.clone())),
+            };
+            *own.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);
+            kept
         })
         .await
         .cloned();
-    match answered {
-        Ok(reply) => {
-            // Weighed again, now with its answer.
-            replays.0.insert(request.key, slot);
-            Ok(reply)
-        }
-        Err(()) => {
-            let reply = passing.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-            reply.ok_or(Failure::Panicked)
-        }
+    let own = own.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match (own, kept) {
+        (Some(reply), _) | (None, Ok(Kept::Reply(reply))) => Ok(reply),
+        (None, Ok(Kept::Success)) => told_again(&app, &req).await,
+        // The cell runs what it is given or has an answer.
+        (None, Err(())) => Err(Failure::Panicked),
     }
 }
 
@@ -182,7 +181,12 @@ async fn replayed(app: &Arc<App>, req: &Req, request: &RequestKey) -> Result<Opt
     if known.fingerprint != request.fingerprint {
         return Err(another_request());
     }
-    Ok(Some(match req.op {
+    told_again(app, req).await.map(Some)
+}
+
+/// The answer of a write that was made before.
+async fn told_again(app: &App, req: &Req) -> Answer {
+    match req.op {
         Op::IcebergCreateNamespace
         | Op::IcebergUpdateProperties
         | Op::IcebergCreateTable
@@ -190,7 +194,7 @@ async fn replayed(app: &Arc<App>, req: &Req, request: &RequestKey) -> Result<Opt
         | Op::IcebergCommitTable
         | Op::IcebergCreateView
         | Op::IcebergRegisterView
-        | Op::IcebergCommitView => super::again::answer(app, req).await?,
-        _ => Reply::no_content(),
-    }))
+        | Op::IcebergCommitView => super::again::answer(app, req).await,
+        _ => Ok(Reply::no_content()),
+    }
 }

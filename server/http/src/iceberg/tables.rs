@@ -65,7 +65,7 @@ pub(super) async fn exists(app: Arc<App>, req: Req) -> Answer {
     Ok(Reply::no_content())
 }
 
-pub(super) async fn create(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let author = convert::author(&req)?;
     let body: CreateTableRequest = req.json()?;
@@ -89,7 +89,7 @@ fn create_request(body: CreateTableRequest) -> Result<CreateTable, Failure> {
     })
 }
 
-pub(super) async fn commit(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn commit(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let author = convert::author(&req)?;
     let target = convert::target(&req, &place)?;
@@ -109,14 +109,14 @@ pub(super) fn change(target: Target, body: &CommitTableRequest) -> Result<TableC
 }
 
 /// `purgeRequested` has no effect: other branches may need the files.
-pub(super) async fn drop(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn drop(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let target = convert::target(&req, &place)?;
     app.catalog.iceberg().drop_object(&convert::author(&req)?, &target, ObjectKind::Table).await?;
     Ok(Reply::no_content())
 }
 
-pub(super) async fn register(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn register(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let author = convert::author(&req)?;
     let body: RegisterTableRequest = req.json()?;
@@ -127,12 +127,12 @@ pub(super) async fn register(app: Arc<App>, req: Req) -> Answer {
     answer::table(&made)
 }
 
-pub(super) async fn rename(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn rename(app: Arc<App>, req: Arc<Req>) -> Answer {
     renamed(app, req, ObjectKind::Table).await
 }
 
 /// Renames a table or view.
-pub(super) async fn renamed(app: Arc<App>, req: Req, kind: ObjectKind) -> Answer {
+pub(super) async fn renamed(app: Arc<App>, req: Arc<Req>, kind: ObjectKind) -> Answer {
     let place: Place = convert::place(&req)?;
     let author = convert::author(&req)?;
     let body: RenameRequest = req.json()?;

@@ -10,7 +10,7 @@ use crate::extract::Req;
 use crate::handlers::Answer;
 use crate::reply::Reply;
 
-pub(super) async fn commit(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn commit(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let author = convert::author(&req)?;
     let body: CommitTransactionRequest = req.json()?;

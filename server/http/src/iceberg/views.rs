@@ -39,7 +39,7 @@ pub(super) async fn exists(app: Arc<App>, req: Req) -> Answer {
     Ok(Reply::no_content())
 }
 
-pub(super) async fn create(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let author = convert::author(&req)?;
     let body: CreateViewRequest = req.json()?;
@@ -54,7 +54,7 @@ pub(super) async fn create(app: Arc<App>, req: Req) -> Answer {
     Ok(answer::view(&app.catalog.iceberg().create_view(&author, &place, &target, &request).await?))
 }
 
-pub(super) async fn commit(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn commit(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let author = convert::author(&req)?;
     let target = convert::target(&req, &place)?;
@@ -70,18 +70,18 @@ pub(super) async fn commit(app: Arc<App>, req: Req) -> Answer {
     Ok(answer::view(&app.catalog.iceberg().commit_view(&author, &place, change).await?))
 }
 
-pub(super) async fn drop(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn drop(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let target = convert::target(&req, &place)?;
     app.catalog.iceberg().drop_object(&convert::author(&req)?, &target, ObjectKind::View).await?;
     Ok(Reply::no_content())
 }
 
-pub(super) async fn rename(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn rename(app: Arc<App>, req: Arc<Req>) -> Answer {
     tables::renamed(app, req, ObjectKind::View).await
 }
 
-pub(super) async fn register(app: Arc<App>, req: Req) -> Answer {
+pub(super) async fn register(app: Arc<App>, req: Arc<Req>) -> Answer {
     let place = convert::place(&req)?;
     let author = convert::author(&req)?;
     let body: RegisterViewRequest = req.json()?;
