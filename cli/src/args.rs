@@ -1,0 +1,141 @@
+//! The command line as types. Doc comments are the help text.
+
+pub mod key;
+pub mod mode;
+pub mod phrase;
+pub mod point;
+pub mod target;
+
+use std::path::PathBuf;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::commands::{commit, content, merge, reference, setup, state};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// Git-like version control for the tables of a data lake.
+///
+/// Works with any server of the Nessie API v2. A point in the history is written as a branch or tag (main), a hash or
+/// its first digits (at least 8), or with steps back from either: main~2, main@HASH, HASH^2, main*2026-05-01T00:00:00Z.
+/// Without a point the server's default branch is meant.
+///
+/// A key is written with dots between its elements and double quotes around an element that holds a dot: sales."a.b".
+#[derive(Debug, Parser)]
+#[command(
+    name = "lochan",
+    version,
+    styles = STYLES,
+    max_term_width = 100,
+    after_help = "Try: lochan branch dev-feature-x main\n     lochan merge dev-feature-x into main\n     lochan reset main to HASH\n\n`lochan help COMMAND` says more; `lochan help exit-codes` lists the exit codes.",
+    after_long_help = crate::exit::table(),
+)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
+pub struct Global {
+    /// The server's root, such as http://127.0.0.1:19120/ [env: LOCHAN_ENDPOINT].
+    #[arg(long, global = true, value_name = "URL")]
+    pub endpoint: Option<String>,
+    /// Write one JSON document to standard output, and errors as one JSON object to standard error.
+    ///
+    /// Documents are those of the Nessie API v2, listings put together from all pages.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Show hashes with all 64 digits.
+    #[arg(long, global = true)]
+    pub full: bool,
+    /// When to use colours; auto honours NO_COLOR.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true
+    )]
+    pub color: Colour,
+    /// Never start $PAGER.
+    #[arg(long, global = true)]
+    pub no_pager: bool,
+    /// The configuration file [env: LOCHAN_CONFIG; usually ~/.config/lochan/config.toml].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List, create, delete or move branches.
+    ///
+    /// Without anything it lists them; `branch NAME [BASE]` creates one. A first word that is a verb is always the
+    /// verb: a branch called `list` is made with `branch create list main`.
+    #[command(subcommand, override_usage = "lochan branch [NAME [BASE]]\n       lochan branch <VERB> ...")]
+    Branch(reference::Verb),
+    /// List, create, delete or move tags.
+    ///
+    /// Without anything it lists them; `tag NAME [BASE]` creates one. A first word that is a verb is always the verb: a
+    /// tag called `list` is made with `tag create list main`.
+    #[command(subcommand, override_usage = "lochan tag [NAME [BASE]]\n       lochan tag <VERB> ...")]
+    Tag(reference::Verb),
+    /// Show the commits that led to a state, newest first.
+    Log(commit::log::Args),
+    /// Show what differs between two states.
+    Diff(state::diff::Args),
+    /// Show a branch, a tag, a commit or a content.
+    Show(state::show::Args),
+    /// Read, list, change or delete what keys hold.
+    #[command(subcommand)]
+    Content(content::Verb),
+    /// Merge a state into a branch, as one commit.
+    Merge(merge::merge_into::Args),
+    /// Replay single commits onto a branch.
+    CherryPick(merge::cherry_pick::Args),
+    /// Move a branch to another commit.
+    ///
+    /// The head that was read is sent along, so that nothing committed meanwhile is lost unseen. Commits that are left
+    /// behind are listed, with the command that brings them back.
+    Reset(reference::reset::Args),
+    /// Show the settings in force and where they come from.
+    Config,
+    /// Ask the server about itself.
+    #[command(subcommand)]
+    Remote(setup::remote::Verb),
+    /// Print a completion script for a shell.
+    Completions(setup::completions::Args),
+    /// Write the man pages into a folder, or print the main one.
+    Man(setup::man::Args),
+    /// List the exit codes.
+    #[command(hide = true, long_about = crate::exit::table())]
+    ExitCodes,
+}
+
+#[cfg(test)]
+#[path = "args/tests.rs"]
+mod tests;

@@ -1,0 +1,102 @@
+//! Phrases: the short forms people say, put into the long form that the parser knows.
+//!
+//! `branch dev main` is `branch create dev main`, `branch` alone is `branch list`. Only the word right behind the noun
+//! decides, so "a first word that is a verb is always the verb" holds whatever options stand around.
+
+use std::ffi::OsString;
+
+use clap::Command;
+
+/// Nouns with a short form.
+const NOUNS: [&str; 2] = ["branch", "tag"];
+
+/// Moves the options of every command to the front and writes the verb that a short form leaves out.
+pub fn normalise(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
+    let mut words = globals_first(command, argv);
+    let place = words.iter().enumerate().skip(1).find(|(i, word)| is_noun(&words, *i, word)).map(|(i, _)| i);
+    if let Some(noun) = place.and_then(|i| words.get(i)).and_then(|word| word.to_str())
+        && let Some(place) = place
+    {
+        let verbs = verbs(command, noun);
+        let next = words.get(place + 1).and_then(|word| word.to_str().map(str::to_owned));
+        match next.as_deref() {
+            None | Some("-l" | "--list") if words.len() <= place + 2 => {
+                words.truncate(place + 1);
+                words.push("list".into());
+            }
+            Some("-l" | "--list") => {
+                if let Some(word) = words.get_mut(place + 1) {
+                    *word = "list".into();
+                }
+            }
+            Some("-d" | "--delete") => {
+                if let Some(word) = words.get_mut(place + 1) {
+                    *word = "delete".into();
+                }
+            }
+            Some("-h" | "--help") => {}
+            Some("-x" | "--extended") => words.insert(place + 1, "list".into()),
+            Some(word) if verbs.iter().any(|verb| verb == word) => {}
+            _ => words.insert(place + 1, "create".into()),
+        }
+    }
+    words
+}
+
+/// The command is the first word that is no option of every command (those stand in front, with their values).
+fn is_noun(words: &[OsString], place: usize, word: &OsString) -> bool {
+    NOUNS.iter().any(|noun| word == noun)
+        && words.iter().take(place).skip(1).all(|before| before.to_str().is_some_and(|w| w.starts_with("--")))
+}
+
+fn verbs(command: &Command, noun: &str) -> Vec<String> {
+    let mut verbs = vec!["help".to_owned()];
+    if let Some(noun) = command.find_subcommand(noun) {
+        for verb in noun.get_subcommands() {
+            verbs.push(verb.get_name().to_owned());
+            verbs.extend(verb.get_all_aliases().map(str::to_owned));
+        }
+    }
+    verbs
+}
+
+/// Pulls `--json`, `--endpoint URL` and their like in front of the command, as `--name=value` where they take one.
+fn globals_first(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
+    let global =
+        |name: &str| command.get_arguments().find(|arg| arg.is_global_set() && arg.get_long() == Some(name));
+    let mut argv = argv.into_iter();
+    let mut front: Vec<OsString> = argv.next().into_iter().collect();
+    let mut rest = Vec::new();
+    while let Some(word) = argv.next() {
+        let Some(text) = word.to_str() else {
+            rest.push(word);
+            continue;
+        };
+        if text == "--" {
+            rest.push(word);
+            rest.extend(argv);
+            break;
+        }
+        let Some(option) = text.strip_prefix("--") else {
+            rest.push(word);
+            continue;
+        };
+        let (name, value) =
+            option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
+        match global(name) {
+            None => rest.push(word),
+            Some(arg) if value.is_none() && arg.get_action().takes_values() => match argv.next() {
+                Some(value) => {
+                    let mut joined = word;
+                    joined.push("=");
+                    joined.push(value);
+                    front.push(joined);
+                }
+                None => front.push(word),
+            },
+            Some(_) => front.push(word),
+        }
+    }
+    front.extend(rest);
+    front
+}

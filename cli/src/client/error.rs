@@ -1,0 +1,161 @@
+//! Why a call failed, told apart by what the caller does next.
+
+use lochan_api_spec::nessie::model::{ErrorCode, ErrorDetails};
+
+use crate::exit::Kind;
+
+/// A call that brought no answer to use.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The client itself cannot be made.
+    #[error("cannot talk to {endpoint}: {reason}")]
+    Setup {
+        /// The server's root.
+        endpoint: String,
+        /// Why.
+        reason: String,
+    },
+    /// No connection came about: nothing was sent.
+    #[error("no server answers at {endpoint}: {reason}")]
+    Unreachable {
+        /// The server's root.
+        endpoint: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// A read broke off.
+    #[error("{request} broke off: {reason}")]
+    Broken {
+        /// Method and path.
+        request: String,
+        /// What happened.
+        reason: String,
+    },
+    /// Something answers there, but not this API.
+    #[error("{endpoint} does not speak the Nessie API v2: {reason}")]
+    NotTheApi {
+        /// The server's root.
+        endpoint: String,
+        /// Method and path.
+        request: String,
+        /// What gave it away.
+        reason: String,
+    },
+    /// A change was sent and may or may not have been made.
+    #[error("it is not known whether the change was made: {reason}")]
+    Unknown {
+        /// Method and path.
+        request: String,
+        /// What happened.
+        reason: String,
+    },
+    /// The server answered with an error. The change, if any was asked for, was not made.
+    #[error(transparent)]
+    Refused(Box<Refusal>),
+}
+
+/// An error that the server answered with.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
+pub struct Refusal {
+    /// The HTTP status.
+    pub status: u16,
+    /// The API's error code, if the answer was one of that API.
+    pub code: Option<ErrorCode>,
+    /// The server's message, perhaps empty.
+    pub message: String,
+    /// Facts behind the code.
+    pub details: Option<ErrorDetails>,
+    /// Method and path.
+    pub request: String,
+    /// How long the server asked to wait, in seconds.
+    pub retry_after_s: Option<u64>,
+}
+
+impl Error {
+    /// The kind, which decides the exit code.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Setup { .. } => Kind::Usage,
+            Self::Unreachable { .. } | Self::Broken { .. } | Self::NotTheApi { .. } => Kind::Unavailable,
+            Self::Unknown { .. } => Kind::Unknown,
+            Self::Refused(refusal) => refusal.kind(),
+        }
+    }
+
+    /// The server's answer, if it is one.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Refused(refusal) => Some(refusal),
+            _ => None,
+        }
+    }
+
+    /// Method and path of the call, once one was made.
+    pub fn request(&self) -> Option<&str> {
+        match self {
+            Self::Setup { .. } | Self::Unreachable { .. } => None,
+            Self::Broken { request, .. }
+            | Self::NotTheApi { request, .. }
+            | Self::Unknown { request, .. } => Some(request),
+            Self::Refused(refusal) => Some(&refusal.request),
+        }
+    }
+
+    /// True when a reference or commit is missing.
+    pub fn is_reference_missing(&self) -> bool {
+        self.refusal().is_some_and(|refusal| refusal.code == Some(ErrorCode::ReferenceNotFound))
+    }
+
+    /// True when a content is missing.
+    pub fn is_content_missing(&self) -> bool {
+        self.refusal().is_some_and(|refusal| refusal.code == Some(ErrorCode::ContentNotFound))
+    }
+}
+
+impl Refusal {
+    fn kind(&self) -> Kind {
+        match self.status {
+            409 => Kind::Conflict,
+            404 => Kind::NotFound,
+            429 | 500..600 => Kind::Unavailable,
+            _ => Kind::Refused,
+        }
+    }
+
+    fn text(&self) -> String {
+        // The server's sentences begin upper case and end with a stop; ours stand behind `error: `.
+        let message = self.message.trim().trim_end_matches('.');
+        match (message.is_empty(), self.status) {
+            (false, _) => lower_first(message),
+            (true, 401) => "the server wants a token, or a valid one (401)".to_owned(),
+            (true, 403) => "the server does not allow it (403)".to_owned(),
+            (true, 429) => "the server is too busy (429)".to_owned(),
+            (true, 503) => "the server is out of service for now (503)".to_owned(),
+            (true, status) => format!("the server answered with {status}"),
+        }
+    }
+}
+
+/// Lowers the first letter unless the word goes on in capitals.
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    let (first, second) = (chars.next(), chars.next());
+    match first {
+        Some(first) if !second.is_some_and(char::is_uppercase) => {
+            let mut out: String = first.to_lowercase().collect();
+            out.push_str(text.get(first.len_utf8()..).unwrap_or_default());
+            out
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The innermost cause, which says it best: `Connection refused (os error 111)`.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut last = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    lower_first(&last.to_string())
+}

@@ -1,0 +1,207 @@
+//! Calls to the server: thin over the endpoints that `api-spec` declares, errors as values.
+
+mod error;
+mod pages;
+mod resolve;
+
+use std::time::Duration;
+
+use lochan_api_spec::endpoint::{Endpoint, Method};
+use lochan_api_spec::nessie::model::NessieError;
+use lochan_api_spec::syntax::query::QueryParams;
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Response, Url};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use error::{Error, Refusal};
+pub use resolve::{HASH_DIGITS, Resolved};
+
+use crate::settings::Settings;
+
+/// How long a connection may take to open, in seconds. A server that is there answers at once.
+const CONNECT_TIMEOUT_S: u64 = 5;
+
+/// The largest answer taken, in bytes: far above any page, far below what would exhaust a machine.
+const ANSWER_BYTES_MAX: usize = 256 << 20;
+
+/// A server of the Nessie API v2.
+pub struct Client {
+    http: reqwest::Client,
+    root: String,
+}
+
+impl Client {
+    /// A client of the server in the settings. Connects to nothing yet.
+    pub fn new(settings: &Settings) -> Result<Self, Error> {
+        let cannot = |reason: String| Error::Setup { endpoint: settings.endpoint.clone(), reason };
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        // Asks for error details: they carry the conflicts.
+        headers.insert("Nessie-Client-Spec", HeaderValue::from_static("2"));
+        if let Some((token, _)) = &settings.token {
+            let mut value = HeaderValue::try_from(format!("Bearer {token}"))
+                .map_err(|_| cannot("the token holds characters that no header takes".to_owned()))?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        let url = Url::parse(&settings.endpoint).map_err(|error| cannot(error.to_string()))?;
+        let mut builder = reqwest::Client::builder()
+            .default_headers(headers)
+            .user_agent(concat!("lochan/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(Duration::from_secs(CONNECT_TIMEOUT_S))
+            .timeout(Duration::from_secs(settings.timeout_s))
+            .redirect(reqwest::redirect::Policy::none());
+        if url.scheme() == "http" {
+            // No certificate is ever checked, so the roots need not be read at every start.
+            builder = builder.tls_built_in_root_certs(false);
+        }
+        if url.host_str().is_some_and(is_loopback) {
+            builder = builder.no_proxy();
+        }
+        let http = builder.build().map_err(|error| cannot(error::chain(&error)))?;
+        Ok(Self { http, root: settings.endpoint.clone() })
+    }
+
+    /// Calls an endpoint that takes no body.
+    pub async fn ask<E>(&self, path: String, query: &E::Query) -> Result<E::Response, Error>
+    where
+        E: Endpoint<Request = ()>,
+        E::Response: DeserializeOwned,
+    {
+        self.call::<E>(path, query, None).await
+    }
+
+    /// Calls an endpoint with a body.
+    pub async fn send<E>(
+        &self,
+        path: String,
+        query: &E::Query,
+        body: &E::Request,
+    ) -> Result<E::Response, Error>
+    where
+        E: Endpoint,
+        E::Request: Serialize,
+        E::Response: DeserializeOwned,
+    {
+        self.call::<E>(path, query, Some(body)).await
+    }
+
+    async fn call<E>(
+        &self,
+        path: String,
+        query: &E::Query,
+        body: Option<&E::Request>,
+    ) -> Result<E::Response, Error>
+    where
+        E: Endpoint,
+        E::Request: Serialize,
+        E::Response: DeserializeOwned,
+    {
+        let call = Call { root: &self.root, request: format!("{} {path}", E::METHOD), mutates: E::MUTATES };
+        let url = format!("{}{path}{}", self.root, query.to_query());
+        let method = match E::METHOD {
+            Method::Get => reqwest::Method::GET,
+            Method::Head => reqwest::Method::HEAD,
+            Method::Post => reqwest::Method::POST,
+            Method::Put => reqwest::Method::PUT,
+            Method::Delete => reqwest::Method::DELETE,
+        };
+        let mut request = self.http.request(method, url);
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = request.send().await.map_err(|error| call.failed(&error))?;
+        let status = response.status();
+        let retry_after_s = seconds_to_wait(&response);
+        let bytes = call.read(response).await?;
+        if !status.is_success() {
+            let body: Option<NessieError> = serde_json::from_slice(&bytes).ok();
+            return Err(call.refused(status.as_u16(), body, retry_after_s));
+        }
+        serde_json::from_slice(&bytes).map_err(|error| call.unreadable(error.to_string()))
+    }
+}
+
+fn seconds_to_wait(response: &Response) -> Option<u64> {
+    response.headers().get(RETRY_AFTER)?.to_str().ok()?.parse().ok()
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || address.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+}
+
+/// One call, as errors tell it.
+struct Call<'a> {
+    root: &'a str,
+    request: String,
+    mutates: bool,
+}
+
+impl Call<'_> {
+    async fn read(&self, mut response: Response) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(&error))? {
+            if bytes.len() + chunk.len() > ANSWER_BYTES_MAX {
+                return Err(self.unreadable(format!("it is longer than {ANSWER_BYTES_MAX} bytes")));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+
+    fn failed(&self, error: &reqwest::Error) -> Error {
+        let reason = error::chain(error);
+        let endpoint = self.root.to_owned();
+        if error.is_builder() {
+            Error::Setup { endpoint, reason }
+        } else if error.is_connect() {
+            Error::Unreachable { endpoint, reason }
+        } else if self.mutates {
+            // The request may have arrived before the connection broke or the time was up.
+            Error::Unknown { request: self.request.clone(), reason }
+        } else {
+            Error::Broken { request: self.request.clone(), reason }
+        }
+    }
+
+    fn unreadable(&self, reason: String) -> Error {
+        let reason = format!("the answer cannot be read: {reason}");
+        if self.mutates {
+            Error::Unknown { request: self.request.clone(), reason }
+        } else {
+            Error::NotTheApi { endpoint: self.root.to_owned(), request: self.request.clone(), reason }
+        }
+    }
+
+    fn refused(&self, status: u16, body: Option<NessieError>, retry_after_s: Option<u64>) -> Error {
+        let code = body.as_ref().map(|body| body.error_code);
+        // A server says 429 and 503 (and 507, no space) before it takes a change on; any other 5xx leaves open how
+        // far the change got.
+        if self.mutates && status >= 500 && !matches!(status, 501 | 503 | 507) {
+            let reason = match &body {
+                Some(body) if !body.message.is_empty() => format!("{status}: {}", body.message),
+                _ => format!("the server answered with {status}"),
+            };
+            return Error::Unknown { request: self.request.clone(), reason };
+        }
+        if body.is_none() && matches!(status, 300..400 | 404 | 405) {
+            let reason = format!("it answered with {status} and no error of that API");
+            return Error::NotTheApi {
+                endpoint: self.root.to_owned(),
+                request: self.request.clone(),
+                reason,
+            };
+        }
+        let (message, details) = body.map(|body| (body.message, body.error_details)).unwrap_or_default();
+        Error::Refused(Box::new(Refusal {
+            status,
+            code,
+            message,
+            details,
+            request: self.request.clone(),
+            retry_after_s,
+        }))
+    }
+}

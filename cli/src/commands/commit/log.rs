@@ -1,0 +1,163 @@
+//! `log`
+
+use lochan_api_spec::nessie::model::{Fetch, LogResponseV2};
+use lochan_api_spec::nessie::v2::trees::{get_all_references, get_commit_log};
+use lochan_api_spec::syntax::Instant;
+use serde_json::Value;
+
+use super::entry::{self, Names};
+use crate::args::{key, point};
+use crate::commands::{Done, Session, cel, point_or_default};
+use crate::error::Error;
+use crate::output::Report;
+use crate::output::page::{Page, first_line, style};
+
+/// How many commits are shown when nobody said how many.
+const COMMITS_DEFAULT: usize = 50;
+
+/// Longest message in the one-line form, in characters.
+const MESSAGE_CHARS_MAX: usize = 44;
+
+/// Show the commits that led to a state, newest first.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A branch, a tag or a commit (without it: the default branch)
+    #[arg(value_name = "POINT")]
+    pub point: Option<String>,
+    /// At most this many commits; 0 is all of them
+    #[arg(short = 'n', long = "number", value_name = "N", default_value_t = COMMITS_DEFAULT)]
+    pub number: usize,
+    /// All commits
+    #[arg(long, conflicts_with = "number")]
+    pub all: bool,
+    /// One line per commit
+    #[arg(long)]
+    pub oneline: bool,
+    /// Also show what each commit did
+    #[arg(short = 'x', long, alias = "operations")]
+    pub extended: bool,
+    /// Only commits that changed this key
+    #[arg(long, value_name = "KEY", value_parser = key::parse)]
+    pub key: Option<lochan_api_spec::nessie::model::ContentKey>,
+    /// Only commits of this author; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub author: Vec<String>,
+    /// Only commits of this committer; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub committer: Vec<String>,
+    /// Only commits made after this time, such as 2026-05-01T00:00:00Z
+    #[arg(long, visible_alias = "after", value_name = "TIME", value_parser = instant)]
+    pub since: Option<Instant>,
+    /// Only commits made before this time
+    #[arg(long, visible_alias = "before", value_name = "TIME", value_parser = instant)]
+    pub until: Option<Instant>,
+    /// Only commits that a CEL expression is true of
+    #[arg(long, value_name = "CEL")]
+    pub filter: Option<String>,
+    /// End with this commit (inclusive)
+    #[arg(long, value_name = "HASH")]
+    pub back_to: Option<String>,
+}
+
+fn instant(text: &str) -> Result<Instant, String> {
+    let whole_day = format!("{text}T00:00:00Z");
+    Instant::parse_offset(text).or_else(|_| Instant::parse_offset(&whole_day)).map_err(|_| {
+        "a time is written 2026-05-01T10:20:30Z or with an offset such as +02:00, a day 2026-05-01".to_owned()
+    })
+}
+
+pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
+    let asked = point_or_default(args.point.as_deref())?;
+    let at = session.client.complete(&asked).await?;
+    let limit_hash = match &args.back_to {
+        None => None,
+        Some(text) => Some(session.client.resolve(&point_or_default(Some(text))?).await?.hash),
+    };
+    let time = |test: &str, at: &Instant| format!("timestamp(commit.commitTime) {test} timestamp('{at}')");
+    let query = get_commit_log::Query {
+        fetch: if args.extended || args.key.is_some() || args.filter.is_some() {
+            Fetch::All
+        } else {
+            Fetch::Minimal
+        },
+        limit_hash,
+        filter: cel::all_of([
+            args.key.as_ref().map(cel::touches),
+            cel::any_of("commit.author", &args.author),
+            cel::any_of("commit.committer", &args.committer),
+            args.since.as_ref().map(|at| time(">", at)),
+            args.until.as_ref().map(|at| time("<", at)),
+            args.filter.as_ref().map(|filter| format!("({filter})")),
+        ]),
+        ..Default::default()
+    };
+    let most = if args.all || args.number == 0 { usize::MAX } else { args.number };
+    let (log, references) = tokio::join!(
+        session.client.log(&at, query, most),
+        session.client.references(get_all_references::Query::default())
+    );
+    let mut log = log?;
+    if !args.extended {
+        for entry in &mut log.log_entries {
+            entry.operations = None;
+        }
+    }
+    // Names at heads are an ornament: a log is shown without them rather than not at all.
+    let names = references.map(|found| entry::names(&found.references)).unwrap_or_default();
+    let place = match args.point.as_deref() {
+        None | Some("-") => "the default branch".to_owned(),
+        Some(_) => point::show(&asked, crate::output::page::HASH_DIGITS_SHORT),
+    };
+    Ok(Log { log, names, place, oneline: args.oneline }.into())
+}
+
+struct Log {
+    log: LogResponseV2,
+    names: Names,
+    place: String,
+    oneline: bool,
+}
+
+impl Report for Log {
+    fn json(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(&self.log)
+    }
+
+    fn human(&self, page: &mut Page) {
+        if self.log.log_entries.is_empty() {
+            let text = page.paint(style::FAINT, &format!("No commits on {}.", self.place));
+            return page.line(&text);
+        }
+        for (i, entry) in self.log.log_entries.iter().enumerate() {
+            if self.oneline {
+                let meta = &entry.commit_meta;
+                let age = meta.commit_time.map(|at| page.ago(at)).unwrap_or_default();
+                let line = format!(
+                    "{}{} {}  {}",
+                    page.hash(meta.hash.as_deref().unwrap_or_default()),
+                    entry::decoration(page, &self.names, meta),
+                    first_line(&meta.message, MESSAGE_CHARS_MAX),
+                    page.paint(style::FAINT, &age),
+                );
+                page.line(&line);
+            } else {
+                if i > 0 {
+                    page.gap();
+                }
+                entry::write(page, entry, &self.names);
+            }
+        }
+        if self.log.has_more {
+            if !self.oneline {
+                page.gap();
+            }
+            let text = format!("{} shown; older ones with --all or -n", self.log.log_entries.len());
+            let text = page.paint(style::FAINT, &text);
+            page.line(&text);
+        }
+    }
+
+    fn long(&self) -> bool {
+        true
+    }
+}

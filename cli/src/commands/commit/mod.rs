@@ -1,0 +1,4 @@
+//! Commits.
+
+pub mod entry;
+pub mod log;

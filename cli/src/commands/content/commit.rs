@@ -1,0 +1,125 @@
+//! `content commit`
+
+use lochan_api_spec::nessie::model::{CommitMetaInput, ContentKey, GetMultipleContentsRequest, Operation};
+use lochan_api_spec::nessie::v2::trees::GetMultipleContents;
+use lochan_api_spec::syntax::RefSpec;
+
+use super::{committed, document};
+use crate::args::key;
+use crate::commands::{Done, Session};
+use crate::error::Error;
+
+/// Commit changes, from options or a JSON document.
+///
+/// The document is an array of operations or an object with `operations` and perhaps `commitMeta`, as the API takes it:
+/// [{"type": "PUT", "key": {"elements": ["ns"]}, "content": {"type": "NAMESPACE", "elements": ["ns"]}}]
+///
+/// A put without content id updates what the key holds already.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The branch (without it: the default branch)
+    #[arg(short, long = "ref", value_name = "BRANCH")]
+    pub branch: Option<String>,
+    /// What the commit does, in words
+    #[arg(short, long)]
+    pub message: Option<String>,
+    /// Who made the change; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub author: Vec<String>,
+    /// Decide against this commit of the branch (without it: the head read just before)
+    #[arg(short = 'c', long, value_name = "HASH", alias = "condition")]
+    pub expected: Option<String>,
+    /// Read operations from this JSON file; - is standard input
+    #[arg(short = 'F', long, value_name = "FILE")]
+    pub file: Option<String>,
+    /// Read operations from standard input
+    #[arg(short = 'i', long, conflicts_with = "file")]
+    pub stdin: bool,
+    /// Put a content under this key
+    #[arg(long, value_name = "KEY", value_parser = key::parse)]
+    pub put: Option<ContentKey>,
+    /// The content is an Iceberg table with this metadata file
+    #[arg(long, value_name = "LOCATION", requires = "put", group = "what")]
+    pub table_metadata: Option<String>,
+    /// The content is an Iceberg view with this metadata file
+    #[arg(long, value_name = "LOCATION", requires = "put", group = "what")]
+    pub view_metadata: Option<String>,
+    /// The content is a namespace
+    #[arg(long, requires = "put", group = "what")]
+    pub namespace: bool,
+    /// The content, as JSON
+    #[arg(long, value_name = "JSON", requires = "put", group = "what")]
+    pub content: Option<String>,
+    /// The table's current snapshot; -1 is none
+    #[arg(long, value_name = "ID", default_value_t = -1, allow_negative_numbers = true)]
+    pub snapshot_id: i64,
+    /// The view's current version
+    #[arg(long, value_name = "ID", default_value_t = 1)]
+    pub version_id: i64,
+    /// The current schema
+    #[arg(long, value_name = "ID", default_value_t = 0)]
+    pub schema_id: i32,
+    /// The table's partition spec
+    #[arg(long, value_name = "ID", default_value_t = 0)]
+    pub spec_id: i32,
+    /// The table's sort order
+    #[arg(long, value_name = "ID", default_value_t = 0)]
+    pub sort_order_id: i32,
+    /// Delete this key; may be repeated
+    #[arg(long, short = 'R', alias = "remove-key", value_name = "KEY", value_parser = key::parse)]
+    pub delete: Vec<ContentKey>,
+    /// Only if nobody changed this key; may be repeated
+    #[arg(long, value_name = "KEY", value_parser = key::parse)]
+    pub unchanged: Vec<ContentKey>,
+}
+
+pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
+    let document = document::collect(args, session)?;
+    let mut operations = document.operations;
+    let state = committed::expected_state(args.branch.as_deref(), args.expected.as_deref(), session).await?;
+    adopt_ids(&mut operations, &state, session).await?;
+    let mut meta = document.commit_meta.unwrap_or_else(|| CommitMetaInput {
+        message: committed::default_message(&operations),
+        ..Default::default()
+    });
+    if let Some(message) = &args.message {
+        meta.message = message.clone();
+    }
+    if !args.author.is_empty() {
+        meta.authors = args.author.clone();
+    }
+    committed::send(&state, meta, operations, session).await
+}
+
+/// Gives puts the id of the content that their key holds: people mean an update. A put behind a delete of its key, or of
+/// another type, is left to the server's rules.
+async fn adopt_ids(operations: &mut [Operation], state: &RefSpec, session: &Session) -> Result<(), Error> {
+    let requested_keys: Vec<ContentKey> = operations.iter().filter_map(|o| without_id(o).cloned()).collect();
+    if requested_keys.is_empty() {
+        return Ok(());
+    }
+    let body = GetMultipleContentsRequest { requested_keys };
+    let path = GetMultipleContents::path(state);
+    let held = session.client.send::<GetMultipleContents>(path, &Default::default(), &body).await?.contents;
+    let mut deleted: Vec<ContentKey> = Vec::new();
+    for operation in operations {
+        match operation {
+            Operation::Delete { key } => deleted.push(key.clone()),
+            Operation::Put { key, content } if content.id().is_none() && !deleted.contains(key) => {
+                let same = held.iter().find(|held| held.key == *key && held.content.kind() == content.kind());
+                if let Some(held) = same {
+                    content.set_id(held.content.id().map(str::to_owned));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn without_id(operation: &Operation) -> Option<&ContentKey> {
+    match operation {
+        Operation::Put { key, content } if content.id().is_none() => Some(key),
+        _ => None,
+    }
+}

@@ -1,0 +1,89 @@
+//! Sending a commit, and what it came to.
+
+use lochan_api_spec::nessie::model::{CommitMetaInput, CommitResponse, Operation, Operations};
+use lochan_api_spec::nessie::v2::trees::CommitMultipleOperations;
+use lochan_api_spec::syntax::RefSpec;
+use lochan_api_spec::syntax::reference::DEFAULT_BRANCH_ALIAS;
+use serde_json::Value;
+
+use crate::args::{key, target};
+use crate::commands::commit::entry::operation_line;
+use crate::commands::{Done, Session, point_or_default};
+use crate::error::Error;
+use crate::output::Report;
+use crate::output::page::Page;
+
+/// How many keys a message that nobody wrote may name.
+const KEYS_NAMED_MAX: usize = 5;
+
+/// The branch with the commit that the change is decided against.
+pub async fn expected_state(
+    branch: Option<&str>,
+    expected: Option<&str>,
+    session: &Session,
+) -> Result<RefSpec, Error> {
+    let name = target::branch_name(branch.unwrap_or(DEFAULT_BRANCH_ALIAS))?;
+    let head = session.client.resolve(&RefSpec::named(name.clone())).await?;
+    let name = head.name.unwrap_or(name);
+    let hash = match expected {
+        None => head.hash,
+        Some(expected) => {
+            let at = point_or_default(Some(expected))?;
+            session.client.resolve(&RefSpec { name: Some(name.clone()), ..at }).await?.hash
+        }
+    };
+    Ok(RefSpec::at(name, hash))
+}
+
+/// `Put a.b, delete c`
+pub fn default_message(operations: &[Operation]) -> String {
+    let words = |operation: &Operation| match operation {
+        Operation::Put { key, .. } => format!("put {}", key::show(key)),
+        Operation::Delete { key } => format!("delete {}", key::show(key)),
+        Operation::Unchanged { key } => format!("keep {}", key::show(key)),
+    };
+    let mut message = operations.iter().take(KEYS_NAMED_MAX).map(words).collect::<Vec<_>>().join(", ");
+    if operations.len() > KEYS_NAMED_MAX {
+        message.push_str(&format!(" and {} more", operations.len() - KEYS_NAMED_MAX));
+    }
+    if let Some(first) = message.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    message
+}
+
+/// Sends the commit.
+pub async fn send(
+    state: &RefSpec,
+    commit_meta: CommitMetaInput,
+    operations: Vec<Operation>,
+    session: &Session,
+) -> Result<Done, Error> {
+    let body = Operations { commit_meta, operations };
+    let path = CommitMultipleOperations::path(state);
+    let response = session.client.send::<CommitMultipleOperations>(path, &(), &body).await?;
+    Ok(Committed { response, state: state.clone(), operations: body.operations }.into())
+}
+
+struct Committed {
+    response: CommitResponse,
+    state: RefSpec,
+    operations: Vec<Operation>,
+}
+
+impl Report for Committed {
+    fn json(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(&self.response)
+    }
+
+    fn human(&self, page: &mut Page) {
+        let branch = page.name(self.response.target_branch.name.as_deref().unwrap_or_default());
+        let old = page.head(self.state.hash.as_deref());
+        let new = page.head(self.response.target_branch.hash.as_deref());
+        page.line(&format!("Committed to {branch}: {old} → {new}"));
+        for operation in &self.operations {
+            let line = operation_line(page, operation);
+            page.line(&format!("  {line}"));
+        }
+    }
+}

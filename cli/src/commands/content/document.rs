@@ -1,0 +1,101 @@
+//! The operations of a commit, from options and from a JSON document.
+
+use std::fs::File;
+use std::io::Read;
+
+use lochan_api_spec::nessie::model::{
+    CommitMetaInput, Content, IcebergTable, IcebergView, Namespace, Operation,
+};
+use serde::Deserialize;
+
+use super::commit::Args;
+use crate::commands::Session;
+use crate::error::Error;
+
+/// The largest document taken, in bytes; servers take less.
+const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
+
+/// What to commit.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Document {
+    /// Message, authors and properties, as the document has them.
+    pub commit_meta: Option<CommitMetaInput>,
+    /// The operations, in order.
+    pub operations: Vec<Operation>,
+}
+
+/// Puts the document's operations before those of the options.
+pub fn collect(args: &Args, session: &Session) -> Result<Document, Error> {
+    let mut document = match (&args.file, args.stdin) {
+        (Some(path), _) if path != "-" => {
+            let failed = |reason: String| Error::File { path: path.clone(), reason };
+            read(File::open(path).map_err(|error| failed(error.to_string()))?).map_err(failed)?
+        }
+        (Some(_), _) | (None, true) => read(session.stdin.borrow_mut().as_mut())
+            .map_err(|reason| Error::File { path: "standard input".to_owned(), reason })?,
+        (None, false) => Document::default(),
+    };
+    if let Some(key) = &args.put {
+        document.operations.push(Operation::Put { key: key.clone(), content: content(args)? });
+    }
+    let deletes = args.delete.iter().map(|key| Operation::Delete { key: key.clone() });
+    document.operations.extend(deletes);
+    let unchanged = args.unchanged.iter().map(|key| Operation::Unchanged { key: key.clone() });
+    document.operations.extend(unchanged);
+    if document.operations.is_empty() {
+        return Err(Error::Usage(
+            "nothing to commit; say --put, --delete or --file (`lochan content commit --help`)".to_owned(),
+        ));
+    }
+    Ok(document)
+}
+
+fn read(source: impl Read) -> Result<Document, String> {
+    let mut text = String::new();
+    let mut limited = source.take(DOCUMENT_BYTES_MAX + 1);
+    limited.read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if u64::try_from(text.len()).is_ok_and(|length| length > DOCUMENT_BYTES_MAX) {
+        return Err(format!("it is longer than {DOCUMENT_BYTES_MAX} bytes"));
+    }
+    let parsed = if text.trim_start().starts_with('[') {
+        serde_json::from_str(&text).map(|operations| Document { commit_meta: None, operations })
+    } else {
+        serde_json::from_str(&text)
+    };
+    parsed.map_err(|error| error.to_string())
+}
+
+/// The content that the options describe.
+fn content(args: &Args) -> Result<Content, Error> {
+    let id = None;
+    if let Some(location) = &args.table_metadata {
+        return Ok(Content::IcebergTable(IcebergTable {
+            id,
+            metadata_location: location.clone(),
+            snapshot_id: args.snapshot_id,
+            schema_id: args.schema_id,
+            spec_id: args.spec_id,
+            sort_order_id: args.sort_order_id,
+        }));
+    }
+    if let Some(location) = &args.view_metadata {
+        return Ok(Content::IcebergView(IcebergView {
+            id,
+            metadata_location: location.clone(),
+            version_id: args.version_id,
+            schema_id: args.schema_id,
+            sql_text: None,
+            dialect: None,
+        }));
+    }
+    if let Some(text) = &args.content {
+        return serde_json::from_str(text)
+            .map_err(|error| Error::Usage(format!("the value of --content is no content: {error}")));
+    }
+    let elements = args.put.as_ref().map(|key| key.elements.clone()).unwrap_or_default();
+    if args.namespace {
+        return Ok(Content::Namespace(Namespace { id, elements, properties: Default::default() }));
+    }
+    Err(Error::Usage("--put needs --table-metadata, --view-metadata, --namespace or --content".to_owned()))
+}

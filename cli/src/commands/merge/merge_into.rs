@@ -1,0 +1,76 @@
+//! `merge dev-feature-x into main`
+
+use lochan_api_spec::nessie::model::{CommitMetaInput, MergeRequestV2, ReferenceKind};
+use lochan_api_spec::nessie::v2::trees::MergeRefIntoBranch;
+use lochan_api_spec::syntax::RefSpec;
+use lochan_api_spec::syntax::reference::DEFAULT_BRANCH_ALIAS;
+
+use super::Modes;
+use super::outcome::{self, Outcome, Way};
+use crate::args::{key, point, target::Into};
+use crate::commands::{Done, Session, point_or_default};
+use crate::error::Error;
+
+/// Merge a state into a branch, as one commit.
+///
+/// Keys that both sides changed are conflicts: nothing is merged, both sides are shown, and --key-mode or --mode says what
+/// is to be done with them.
+#[derive(Debug, clap::Args)]
+#[command(override_usage = "lochan merge [OPTIONS] <SOURCE> [into <BRANCH>]")]
+pub struct Args {
+    /// What to merge: a branch, a tag or a commit
+    pub source: String,
+    /// Where to.
+    #[command(flatten)]
+    pub into: Into,
+    /// Only say what would happen
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// What happens to conflicts.
+    #[command(flatten)]
+    pub modes: Modes,
+    /// What the merge commit does, in words
+    #[arg(short, long)]
+    pub message: Option<String>,
+    /// Who merges; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub author: Vec<String>,
+}
+
+pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
+    let source = point_or_default(Some(&args.source))?;
+    let target = RefSpec::named(args.into.branch()?.unwrap_or_else(|| DEFAULT_BRANCH_ALIAS.to_owned()));
+    let (from, head) = tokio::try_join!(session.client.resolve(&source), session.client.resolve(&target))?;
+    let target_name = head.name.clone().unwrap_or_default();
+    let commit_meta = (args.message.is_some() || !args.author.is_empty()).then(|| CommitMetaInput {
+        message: args.message.clone().unwrap_or_default(),
+        authors: args.author.clone(),
+        ..Default::default()
+    });
+    let body = MergeRequestV2 {
+        from_ref_name: from.wire_name(),
+        from_hash: Some(from.hash.clone()),
+        message: None,
+        commit_meta,
+        key_merge_modes: args.modes.keys(),
+        default_key_merge_mode: args.modes.mode,
+        is_dry_run: args.dry_run,
+        is_fetch_additional_info: false,
+        is_return_conflict_as_result: true,
+    };
+    let path = MergeRefIntoBranch::path(&RefSpec::at(target_name.clone(), head.hash.clone()));
+    let response = session.client.send::<MergeRefIntoBranch>(path, &(), &body).await?;
+    let words = [args.source.as_str(), "into", target_name.as_str()].map(key::in_shell);
+    let outcome = Outcome {
+        way: Way::Merge,
+        response,
+        command: format!("lochan merge {}", words.join(" ")),
+        source_name: point::show(&source, crate::output::page::HASH_DIGITS_SHORT),
+        source_is_branch: from.kind == Some(ReferenceKind::Branch),
+        source: RefSpec::detached(from.hash),
+        target_name,
+        target: RefSpec::detached(head.hash),
+        dry_run: args.dry_run,
+    };
+    outcome::finish(outcome, session).await
+}

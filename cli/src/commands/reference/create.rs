@@ -1,0 +1,86 @@
+//! `branch create`, `tag create`, and their short forms `branch NAME [BASE]`, `tag NAME [BASE]`
+
+use lochan_api_spec::nessie::model::{ErrorCode, ReferenceInput, ReferenceKind, SingleReferenceResponse};
+use lochan_api_spec::nessie::v2::trees::{CreateReference, create_reference};
+use lochan_api_spec::syntax::RefSpec;
+use serde_json::Value;
+
+use super::moved;
+use crate::args::point;
+use crate::client::Resolved;
+use crate::commands::{Done, Session, kind_word, point_or_default};
+use crate::error::Error;
+use crate::output::Report;
+use crate::output::page::Page;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The new name
+    #[arg(value_parser = point::parse_name)]
+    pub name: String,
+    /// Where it begins: a branch, a tag or a commit (without it: the default branch)
+    pub base: Option<String>,
+    /// The same as an option
+    #[arg(long, value_name = "BASE", conflicts_with = "base")]
+    pub from: Option<String>,
+    /// Move it there when the name already exists
+    #[arg(short, long)]
+    pub force: bool,
+}
+
+pub async fn run(kind: ReferenceKind, args: &Args, session: &Session) -> Result<Done, Error> {
+    let base = point_or_default(args.base.as_deref().or(args.from.as_deref()))?;
+    let at = session.client.resolve(&base).await?;
+    let query =
+        create_reference::Query { name: Some(args.name.clone()), kind: Some(kind.as_str().to_owned()) };
+    let body = input(&at);
+    let created = session.client.send::<CreateReference>(CreateReference::path(), &query, &body).await;
+    match created {
+        Ok(response) => Ok(Created { response, kind, base }.into()),
+        Err(error)
+            if args.force
+                && error.refusal().and_then(|r| r.code) == Some(ErrorCode::ReferenceAlreadyExists) =>
+        {
+            moved::run(
+                moved::Move { verb: "assign", kind: Some(kind), name: &args.name, expected: None, to: at },
+                session,
+            )
+            .await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A resolved commit as a request names it.
+pub fn input(at: &Resolved) -> ReferenceInput {
+    let kind = match &at.name {
+        // The type of a named source is not looked at.
+        Some(_) => at.kind.unwrap_or(ReferenceKind::Branch),
+        None => ReferenceKind::Detached,
+    };
+    ReferenceInput { kind, name: at.name.clone(), hash: Some(at.hash.clone()) }
+}
+
+struct Created {
+    response: SingleReferenceResponse,
+    kind: ReferenceKind,
+    base: RefSpec,
+}
+
+impl Report for Created {
+    fn json(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(&self.response)
+    }
+
+    fn human(&self, page: &mut Page) {
+        let reference = &self.response.reference;
+        let name = page.name(reference.name.as_deref().unwrap_or_default());
+        let head = page.head(reference.hash.as_deref());
+        let from = match point::show(&self.base, crate::output::page::HASH_DIGITS_SHORT) {
+            base if base == "-" => ", from the default branch".to_owned(),
+            _ if self.base.name.is_none() && self.base.parts.is_empty() => String::new(),
+            base => format!(", from {base}"),
+        };
+        page.line(&format!("Created {} {name} at {head}{from}", kind_word(self.kind)));
+    }
+}

@@ -1,0 +1,107 @@
+//! Moving a branch or tag, for `reset`, `assign` and `create --force`.
+
+use lochan_api_spec::nessie::model::{ReferenceKind, ReferenceV2};
+use lochan_api_spec::nessie::v2::trees::{AssignReference, assign_reference};
+use lochan_api_spec::syntax::RefSpec;
+use serde_json::{Value, json};
+
+use super::create::input;
+use super::left_behind::{self, LeftBehind};
+use crate::client::Resolved;
+use crate::commands::{Done, Session, kind_word, point_or_default};
+use crate::error::{Error, count};
+use crate::output::Report;
+use crate::output::page::{Page, style};
+
+/// How many of the commits left behind are listed for people.
+const COMMITS_SHOWN_MAX: usize = 10;
+
+/// A move that was asked for.
+pub struct Move<'a> {
+    /// `reset` or `assign`, as the command that undoes it is called.
+    pub verb: &'static str,
+    /// What the reference must be.
+    pub kind: Option<ReferenceKind>,
+    /// Its name.
+    pub name: &'a str,
+    /// The head that the user expects.
+    pub expected: Option<&'a str>,
+    /// Where to.
+    pub to: Resolved,
+}
+
+/// Moves a reference from the head that was read. What is left behind is found out before.
+pub async fn run(asked: Move<'_>, session: &Session) -> Result<Done, Error> {
+    let head = session.client.reference(asked.name, &Default::default()).await?;
+    let name = head.name.clone().unwrap_or_else(|| asked.name.to_owned());
+    let old = match asked.expected {
+        Some(expected) => {
+            let at = point_or_default(Some(expected))?;
+            session.client.resolve(&RefSpec { name: Some(name.clone()), ..at }).await?.hash
+        }
+        None => head.hash.clone().unwrap_or_default(),
+    };
+    let left = left_behind::between(&session.client, &old, &asked.to.hash).await?;
+    // Sent even when nothing moves: the server checks the expected hash and the type.
+    let query = assign_reference::Query { kind: asked.kind.map(|kind| kind.as_str().to_owned()) };
+    let path = AssignReference::path(&RefSpec::at(name.clone(), old.clone()));
+    let response = session.client.send::<AssignReference>(path, &query, &input(&asked.to)).await?;
+    Ok(Moved { verb: asked.verb, reference: response.reference, name, old, left }.into())
+}
+
+struct Moved {
+    verb: &'static str,
+    reference: ReferenceV2,
+    name: String,
+    old: String,
+    left: LeftBehind,
+}
+
+impl Moved {
+    /// The command that moves it back.
+    fn undo(&self) -> String {
+        match (self.verb, self.reference.kind) {
+            ("reset", _) => format!("lochan reset {} to {}", self.name, self.old),
+            (_, kind) => format!("lochan {} assign {} {}", kind_word(kind), self.name, self.old),
+        }
+    }
+}
+
+impl Report for Moved {
+    fn json(&self) -> Result<Value, serde_json::Error> {
+        Ok(json!({
+            "reference": serde_json::to_value(&self.reference)?,
+            "previousHash": self.old,
+            "leftBehind": {
+                "count": self.left.commits.len(),
+                "complete": self.left.complete,
+                "commits": serde_json::to_value(&self.left.commits)?,
+            },
+            "undo": self.undo(),
+        }))
+    }
+
+    fn human(&self, page: &mut Page) {
+        let name = page.name(&self.name);
+        let (old, new) = (page.head(Some(&self.old)), page.head(self.reference.hash.as_deref()));
+        if self.reference.hash.as_deref() == Some(self.old.as_str()) {
+            return page.line(&format!("{name} is at {new} already"));
+        }
+        page.line(&format!("Moved {name} from {old} to {new}"));
+        let commits = &self.left.commits;
+        if commits.is_empty() {
+            return page.line("Nothing is left behind.");
+        }
+        let at_least = if self.left.complete { "" } else { "At least " };
+        page.line(&format!("{at_least}{} left behind:", count(commits.len(), "commit is", "commits are")));
+        for meta in commits.iter().take(COMMITS_SHOWN_MAX) {
+            page.commit_line("  ", meta);
+        }
+        if commits.len() > COMMITS_SHOWN_MAX {
+            page.line(&format!("  … and {} more", commits.len() - COMMITS_SHOWN_MAX));
+        }
+        let text = page.paint(style::FAINT, "To get them back:");
+        page.line(&text);
+        page.line(&format!("  {}", self.undo()));
+    }
+}

@@ -1,0 +1,27 @@
+//! `completions bash`
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use crate::args::Cli;
+use crate::error::Error;
+use crate::host::Host;
+
+/// Print a completion script for a shell.
+///
+/// For example: lochan completions bash > ~/.local/share/bash-completion/completions/lochan
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// Prints the script.
+pub fn run(args: &Args, host: &mut Host) -> Result<u8, Error> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "lochan", &mut script);
+    host.stdout.write_all(&script)?;
+    host.stdout.flush()?;
+    Ok(0)
+}

@@ -1,0 +1,7 @@
+//! The program itself: settings, the server's nature, completions, manuals.
+
+pub mod completions;
+pub mod config;
+pub mod exit_codes;
+pub mod man;
+pub mod remote;

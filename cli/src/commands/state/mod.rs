@@ -1,0 +1,4 @@
+//! States: what a point in the history holds.
+
+pub mod diff;
+pub mod show;

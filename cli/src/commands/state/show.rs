@@ -1,0 +1,102 @@
+//! `show`
+
+use clap::ValueEnum;
+use lochan_api_spec::nessie::model::Fetch;
+use lochan_api_spec::nessie::v2::config::GetConfig;
+use lochan_api_spec::nessie::v2::trees::{get_all_references, get_commit_log, get_reference_by_name};
+use lochan_api_spec::syntax::RefSpec;
+use lochan_api_spec::syntax::reference::{DEFAULT_BRANCH_ALIAS, check_name};
+
+use crate::args::{key, point};
+use crate::client;
+use crate::commands::content::get;
+use crate::commands::{Done, Session, commit, point_or_default, reference};
+use crate::error::Error;
+
+/// Show a branch, a tag, a commit or a content.
+///
+/// A hash, or a point with steps (main~1), is a commit. Another word is a branch or tag of that name; if there is none,
+/// a key. With --ref it is always a key; --as says what is meant.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A branch, a tag, a commit or a key (without it: the default branch)
+    pub what: Option<String>,
+    /// Where to look a key up (without it: on the default branch)
+    #[arg(short, long = "ref", value_name = "POINT")]
+    pub at: Option<String>,
+    /// What the word is
+    #[arg(long = "as", value_name = "KIND", value_enum)]
+    pub kind: Option<Kind>,
+}
+
+/// What a word stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// A branch or tag
+    Reference,
+    /// A commit
+    Commit,
+    /// The content of a key
+    Content,
+}
+
+pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
+    let what = args.what.as_deref().unwrap_or(DEFAULT_BRANCH_ALIAS);
+    let kind = match (args.kind, &args.at) {
+        (Some(kind), _) => kind,
+        (None, Some(_)) => Kind::Content,
+        (None, None) => match point::parse(what) {
+            Ok(point) if point.has_hash() => Kind::Commit,
+            Ok(_) => return reference_or_key(what, session).await,
+            // What no reference can be called may still be a key.
+            Err(_) => Kind::Content,
+        },
+    };
+    match kind {
+        Kind::Reference => {
+            check_name(what).map_err(|error| Error::Usage(error.to_string()))?;
+            Ok(one_reference(what, session).await?)
+        }
+        Kind::Commit => one_commit(&point_or_default(Some(what))?, session).await,
+        Kind::Content => one_content(what, args.at.as_deref(), session).await,
+    }
+}
+
+async fn reference_or_key(what: &str, session: &Session) -> Result<Done, Error> {
+    match one_reference(what, session).await {
+        Err(error) if error.is_reference_missing() => match one_content(what, None, session).await {
+            Err(Error::NoContent { state, .. }) => Err(Error::NothingCalled { word: what.to_owned(), state }),
+            other => other,
+        },
+        other => Ok(other?),
+    }
+}
+
+async fn one_reference(name: &str, session: &Session) -> Result<Done, client::Error> {
+    let query = get_reference_by_name::Query { fetch: Fetch::All };
+    let (reference, config) = tokio::join!(
+        session.client.reference(name, &query),
+        session.client.ask::<GetConfig>(GetConfig::path(), &())
+    );
+    Ok(reference::list::One { reference: reference?, default_branch: config?.default_branch }.into())
+}
+
+async fn one_commit(point: &RefSpec, session: &Session) -> Result<Done, Error> {
+    let at = session.client.complete(point).await?;
+    let query = get_commit_log::Query { fetch: Fetch::All, ..Default::default() };
+    let (log, references) = tokio::join!(
+        session.client.log(&at, query, 1),
+        session.client.references(get_all_references::Query::default())
+    );
+    let Some(entry) = log?.log_entries.into_iter().next() else {
+        return Err(Error::NoCommit(point::show(point, crate::output::page::HASH_DIGITS_SHORT)));
+    };
+    let names = references.map(|found| commit::entry::names(&found.references)).unwrap_or_default();
+    Ok(commit::entry::One { entry, names }.into())
+}
+
+async fn one_content(text: &str, at: Option<&str>, session: &Session) -> Result<Done, Error> {
+    let key = key::parse(text).map_err(|error| Error::Usage(format!("'{text}' is no key: {error}")))?;
+    let at = point_or_default(at)?;
+    get::read(&[key], &at, session).await
+}

@@ -1,0 +1,119 @@
+//! Everything that can stop a command. The kind decides the exit code; hints are found elsewhere.
+
+use std::io;
+
+use lochan_api_spec::nessie::model::{Conflict, ContentKey, ErrorCode, ErrorDetails};
+
+use crate::client;
+use crate::exit::Kind;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The words do not make a command.
+    #[error("{0}")]
+    Usage(String),
+    /// The settings cannot be used.
+    #[error("{0}")]
+    Settings(String),
+    /// A file given on the command line cannot be used.
+    #[error("cannot use {path}: {reason}")]
+    File {
+        /// The path, or `standard input`.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A call failed.
+    #[error(transparent)]
+    Client(#[from] Box<client::Error>),
+    /// A merge or cherry-pick found conflicts.
+    #[error("nothing {done}: {} in conflict", count(keys.len(), "key is", "keys are"))]
+    Merge {
+        /// `merged` or `cherry-picked`.
+        done: &'static str,
+        /// The command as typed, without key modes: `lochan merge dev into main`.
+        command: String,
+        /// The source, as the user calls it.
+        source_name: String,
+        /// The target branch.
+        target: String,
+        /// Whether the source is a branch that could take the target's changes first.
+        source_is_branch: bool,
+        /// The keys in conflict.
+        keys: Vec<ContentKey>,
+    },
+    /// No commit begins with the digits given.
+    #[error("no commit begins with '{0}'")]
+    NoCommit(String),
+    /// Several commits begin with the digits given.
+    #[error("several commits begin with '{0}'")]
+    AmbiguousCommit(String),
+    /// A key holds nothing in a state.
+    #[error("'{key}' does not exist on {state}")]
+    NoContent {
+        /// The key, as it is typed.
+        key: String,
+        /// The state, as the user calls it.
+        state: String,
+    },
+    /// A word that is neither reference nor key.
+    #[error("'{word}' is neither a branch, a tag nor a key on {state}")]
+    NothingCalled {
+        /// The word.
+        word: String,
+        /// Where keys were looked up.
+        state: String,
+    },
+    /// Output could not be written.
+    #[error("cannot write the output: {0}")]
+    Output(#[from] io::Error),
+    /// A value of this program could not be written as JSON.
+    #[error("cannot write the answer as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl From<client::Error> for Error {
+    fn from(error: client::Error) -> Self {
+        Self::Client(Box::new(error))
+    }
+}
+
+impl Error {
+    /// The kind, which decides the exit code.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Usage(_) | Self::Settings(_) | Self::File { .. } | Self::AmbiguousCommit(_) => Kind::Usage,
+            Self::Client(error) => error.kind(),
+            Self::Merge { .. } => Kind::Conflict,
+            Self::NoCommit(_) | Self::NoContent { .. } | Self::NothingCalled { .. } => Kind::NotFound,
+            Self::Output(_) | Self::Json(_) => Kind::Bug,
+        }
+    }
+
+    /// The server's answer, when it is one that this error stands for.
+    pub(crate) fn refusal(&self) -> Option<&client::Refusal> {
+        match self {
+            Self::Client(error) => error.refusal(),
+            _ => None,
+        }
+    }
+
+    /// The wire's error code.
+    pub fn error_code(&self) -> Option<ErrorCode> {
+        self.refusal().and_then(|refusal| refusal.code)
+    }
+
+    /// The conflicts that the server named.
+    pub fn conflicts(&self) -> &[Conflict] {
+        match self.refusal().and_then(|refusal| refusal.details.as_ref()) {
+            Some(ErrorDetails::ReferenceConflicts { conflicts }) => conflicts,
+            _ => &[],
+        }
+    }
+}
+
+/// `1 key is`, `2 keys are`.
+pub fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}

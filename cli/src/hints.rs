@@ -1,0 +1,235 @@
+//! What to do after an error. Hints are advice beside the error, never part of it, and never fail.
+
+use lochan_api_spec::nessie::model::{ConflictType, ContentKey, ErrorCode};
+use lochan_api_spec::nessie::v2::trees::{GetEntries, get_all_references, get_entries};
+
+use crate::args::key;
+use crate::client::{self, Refusal};
+use crate::commands::Session;
+use crate::error::Error;
+use crate::output::page::HASH_DIGITS_SHORT;
+use crate::settings::{ENDPOINT_DEFAULT, Source};
+
+/// How alike two names must be to suggest one for the other, from 0 to 1.
+const LIKENESS_MIN: f64 = 0.75;
+
+/// How many names are suggested.
+const SUGGESTIONS_MAX: usize = 3;
+
+/// How many keys of a state are compared with a mistyped one.
+const KEYS_COMPARED_MAX: i32 = 1000;
+
+/// For how many conflicting keys the option is spelled out.
+const KEYS_SPELLED_MAX: usize = 3;
+
+/// The most alike of some names, best first.
+pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>, likeness_min: f64) -> Vec<&'a str> {
+    let lower = wrong.to_lowercase();
+    let mut scored: Vec<(f64, &str)> = names
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(&lower, &name.to_lowercase()), name))
+        .filter(|(score, _)| *score >= likeness_min)
+        .collect();
+    scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    scored.into_iter().take(SUGGESTIONS_MAX).map(|(_, name)| name).collect()
+}
+
+/// Hints that need no server.
+pub fn offline(error: &Error) -> Vec<String> {
+    match error {
+        Error::Settings(message) if message.contains("endpoint") => {
+            vec![format!("an endpoint is the server's root, such as {ENDPOINT_DEFAULT}")]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Hints for an error of a command.
+pub async fn for_error(error: &Error, session: &Session) -> Vec<String> {
+    match error {
+        Error::Client(error) => match error.as_ref() {
+            client::Error::Unreachable { .. } => unreachable_server(session),
+            client::Error::NotTheApi { .. } => {
+                vec![format!(
+                    "the endpoint is the server's root, such as {ENDPOINT_DEFAULT} (see `lochan config`)"
+                )]
+            }
+            client::Error::Unknown { request, .. } => outcome_unknown(request),
+            client::Error::Refused(refusal) => refused(refusal, session).await,
+            client::Error::Setup { .. } | client::Error::Broken { .. } => Vec::new(),
+        },
+        Error::Merge { .. } => merge_conflict(error),
+        Error::NoCommit(digits) if digits.len() < client::HASH_DIGITS => vec![
+            "first digits are looked up among the commits of branches and tags; others need all 64 digits"
+                .to_owned(),
+        ],
+        Error::AmbiguousCommit(_) => vec!["give more digits".to_owned()],
+        Error::NoContent { key, state } => missing_key(key, state, session).await,
+        Error::NothingCalled { word, state } => {
+            let mut hints = near_references(word, session).await;
+            if hints.is_empty() {
+                hints = missing_key(word, state, session).await;
+            }
+            hints
+        }
+        other => offline(other),
+    }
+}
+
+fn unreachable_server(session: &Session) -> Vec<String> {
+    let settings = &session.settings;
+    let mut hints = Vec::new();
+    match &settings.endpoint_source {
+        Source::Environment(name) => hints.push(format!("the address comes from {name}")),
+        Source::File => {
+            let file = settings.file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+            hints.push(format!("the address comes from {file}"));
+        }
+        Source::Flag | Source::Default => {}
+    }
+    hints.push(
+        "start a server with `lochan-server`, or name another with --endpoint or LOCHAN_ENDPOINT".to_owned(),
+    );
+    hints
+}
+
+fn outcome_unknown(request: &str) -> Vec<String> {
+    let mut hints = vec!["look before repeating it: a second try may do it twice".to_owned()];
+    if request.contains("/history/") {
+        hints.push("`lochan log BRANCH -n 3` shows whether the commit is there".to_owned());
+    } else {
+        hints.push("`lochan branch` and `lochan tag` show where references stand".to_owned());
+    }
+    hints
+}
+
+fn merge_conflict(error: &Error) -> Vec<String> {
+    let Error::Merge { command, source_name, target, source_is_branch, keys, .. } = error else {
+        return Vec::new();
+    };
+    let modes = |mode: &str| {
+        if keys.len() > KEYS_SPELLED_MAX {
+            return format!("{command} --mode {mode}");
+        }
+        let modes: Vec<String> = keys
+            .iter()
+            .map(|k| format!("--key-mode {}", key::in_shell(&format!("{}={mode}", key::show(k)))))
+            .collect();
+        format!("{command} {}", modes.join(" "))
+    };
+    let mut hints = vec![
+        format!("take {source_name}'s state:  {}", modes("FORCE")),
+        format!("keep {target}'s state:  {}", modes("DROP")),
+    ];
+    if *source_is_branch {
+        hints.push(format!(
+            "or see both with `lochan diff {target} {source_name}`, redo the change on a fresh branch of {target}, and merge that"
+        ));
+    }
+    hints
+}
+
+async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
+    let mut hints = Vec::new();
+    match (refusal.status, refusal.code) {
+        (401, _) => hints.push(match &session.settings.token {
+            None => "give a token with LOCHAN_TOKEN, LOCHAN_TOKEN_FILE or `token_file` in the configuration file",
+            Some(_) => "the token that was sent is not valid, or no longer (see `lochan config`)",
+        }.to_owned()),
+        (_, Some(ErrorCode::ReferenceNotFound)) => {
+            if let Some(name) = quoted_after(&refusal.message, "Named reference ") {
+                hints.extend(near_references(name, session).await);
+                if hints.is_empty() {
+                    hints.push("`lochan branch` and `lochan tag` list what there is".to_owned());
+                }
+            }
+        }
+        (_, Some(ErrorCode::ReferenceAlreadyExists)) => {
+            hints.push("move it with `lochan branch assign NAME POINT`, or create it with --force".to_owned());
+        }
+        (429 | 503 | 507, _) => {
+            let when = refusal.retry_after_s.map_or_else(String::new, |seconds| format!(" in {seconds} s"));
+            hints.push(format!("nothing was changed; try again{when}"));
+        }
+        _ => {}
+    }
+    let error_conflicts = match &refusal.details {
+        Some(lochan_api_spec::nessie::model::ErrorDetails::ReferenceConflicts { conflicts }) => {
+            conflicts.as_slice()
+        }
+        _ => &[],
+    };
+    let mut absent: Vec<&ContentKey> = Vec::new();
+    for conflict in error_conflicts {
+        match (conflict.conflict_type, &conflict.key) {
+            (ConflictType::UnexpectedHash, _) => {
+                hints.push(
+                    "someone moved it meanwhile; look with `lochan log`, then run the command again"
+                        .to_owned(),
+                );
+            }
+            (ConflictType::NamespaceAbsent, Some(key)) => absent.push(key),
+            (ConflictType::NamespaceNotEmpty, Some(key)) => hints.push(format!(
+                "`lochan content list --prefix {}` shows what is in it",
+                key::in_shell(&key::show(key))
+            )),
+            (
+                ConflictType::ValueDiffers | ConflictType::KeyExists | ConflictType::KeyDoesNotExist,
+                Some(key),
+            ) => {
+                hints.push(format!(
+                    "`lochan log --key {}` shows who changed it",
+                    key::in_shell(&key::show(key))
+                ));
+            }
+            _ => {}
+        }
+    }
+    // The outermost one is told last and must be made first.
+    for key in absent.iter().rev().take(SUGGESTIONS_MAX) {
+        hints.push(format!(
+            "make it with `lochan content commit --put {} --namespace`",
+            key::in_shell(&key::show(key))
+        ));
+    }
+    hints.dedup();
+    hints
+}
+
+/// What stands between quotes behind a word: the name in `Named reference 'x' not found`.
+fn quoted_after<'a>(message: &'a str, word: &str) -> Option<&'a str> {
+    let (_, rest) = message.split_once(word)?;
+    rest.strip_prefix('\'')?.split_once('\'').map(|(name, _)| name)
+}
+
+async fn near_references(name: &str, session: &Session) -> Vec<String> {
+    let Ok(found) = session.client.references(get_all_references::Query::default()).await else {
+        return Vec::new();
+    };
+    let names = found.references.iter().filter_map(|reference| reference.name.as_deref());
+    did_you_mean(&nearest(name, names, LIKENESS_MIN))
+}
+
+async fn missing_key(wrong: &str, state: &str, session: &Session) -> Vec<String> {
+    let Ok(at) = crate::args::point::parse(state) else { return Vec::new() };
+    let query = get_entries::Query { max_records: Some(KEYS_COMPARED_MAX), ..Default::default() };
+    let Ok(found) = session.client.ask::<GetEntries>(GetEntries::path(&at), &query).await else {
+        return Vec::new();
+    };
+    let keys: Vec<String> = found.entries.iter().map(|entry| key::show(&entry.name)).collect();
+    let near = did_you_mean(&nearest(wrong, keys.iter().map(String::as_str), LIKENESS_MIN));
+    if near.is_empty() {
+        let state = if at.name.is_none() { state.get(..HASH_DIGITS_SHORT).unwrap_or(state) } else { state };
+        vec![format!("`lochan content list --ref {state}` lists the keys")]
+    } else {
+        near
+    }
+}
+
+fn did_you_mean(names: &[&str]) -> Vec<String> {
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+    vec![format!("did you mean {}?", names.join(" or "))]
+}

@@ -1,0 +1,118 @@
+//! What the program touches besides the network: environment, clock, standard streams.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal, Read, Write};
+use std::process::{Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use lochan_api_spec::syntax::Instant;
+
+use crate::args::Colour;
+
+/// The time zone in which people read times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Zone {
+    /// The machine's.
+    Local,
+    /// UTC.
+    Utc,
+}
+
+/// The surroundings of one run. [`Host::of_process`] is the real one; tests make their own.
+pub struct Host {
+    /// Environment variables.
+    pub vars: BTreeMap<String, String>,
+    /// The time of the run: relative times count back from it.
+    pub now: Instant,
+    /// The zone of absolute times.
+    pub zone: Zone,
+    /// Standard input.
+    pub stdin: Box<dyn Read>,
+    /// Standard output.
+    pub stdout: Box<dyn Write>,
+    /// Standard error.
+    pub stderr: Box<dyn Write>,
+    /// Whether standard output is a terminal, so that a pager makes sense.
+    pub terminal: bool,
+    /// Whether standard output takes colours.
+    pub stdout_colour: bool,
+    /// Whether standard error takes colours.
+    pub stderr_colour: bool,
+}
+
+impl Host {
+    /// The surroundings of this process.
+    pub fn of_process() -> Self {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let takes_colour = |choice| !matches!(choice, anstream::ColorChoice::Never);
+        Self {
+            vars: std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect(),
+            now: Instant::from_micros(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX)),
+            zone: Zone::Local,
+            stdin: Box::new(io::stdin()),
+            stdout: Box::new(io::stdout()),
+            stderr: Box::new(io::stderr()),
+            terminal: io::stdout().is_terminal(),
+            stdout_colour: takes_colour(anstream::AutoStream::choice(&io::stdout())),
+            stderr_colour: takes_colour(anstream::AutoStream::choice(&io::stderr())),
+        }
+    }
+
+    /// A variable that is set and not empty.
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.vars.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// Applies `--color`.
+    pub fn choose_colour(&mut self, colour: Colour) {
+        match colour {
+            Colour::Auto => {}
+            Colour::Always => (self.stdout_colour, self.stderr_colour) = (true, true),
+            Colour::Never => (self.stdout_colour, self.stderr_colour) = (false, false),
+        }
+    }
+
+    /// Writes text with colours to standard output; through `$PAGER` when `paging` and a terminal reads it.
+    pub fn show(&mut self, text: String, paging: bool) -> io::Result<()> {
+        let text = if self.stdout_colour { text } else { anstream::adapter::strip_str(&text).to_string() };
+        if paging && self.terminal && self.page(&text)? {
+            return Ok(());
+        }
+        self.stdout.write_all(text.as_bytes())?;
+        self.stdout.flush()
+    }
+
+    /// Writes text with colours to standard error.
+    pub fn complain(&mut self, text: &str) -> io::Result<()> {
+        if self.stderr_colour {
+            self.stderr.write_all(text.as_bytes())?;
+        } else {
+            write!(self.stderr, "{}", anstream::adapter::strip_str(text))?;
+        }
+        self.stderr.flush()
+    }
+
+    /// Shows text in the pager; false when there is none that starts.
+    fn page(&self, text: &str) -> io::Result<bool> {
+        let Some(pager) = self.var("PAGER") else { return Ok(false) };
+        let mut words = pager.split_whitespace();
+        let Some(program) = words.next() else { return Ok(false) };
+        let mut command = Command::new(program);
+        command.args(words).stdin(Stdio::piped());
+        if self.var("LESS").is_none() {
+            // Ends by itself on one screen, lets colours through, leaves the text on the screen.
+            command.env("LESS", "FRX");
+        }
+        let Ok(mut child) = command.spawn() else { return Ok(false) };
+        if let Some(mut stdin) = child.stdin.take() {
+            match stdin.write_all(text.as_bytes()) {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
+                _ => {}
+            }
+        }
+        child.wait()?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,89 @@
+//! The `lochan` command line: branches, merges and contents of a catalog server, over the Nessie API v2.
+//!
+//! It sees only the wire: everything it knows of a server it learned through the endpoints that `api-spec` declares,
+//! so it works with any server of that API. Words become [`args`], `args` become one command in `commands`, a command
+//! returns a report that one of the formats in `output` writes, and an [`error::Error`] whose kind decides the
+//! [`exit`] code; what to do about it is said apart, by `hints`.
+//!
+//! The library exists so that tests can run a command line without a process: [`run`] takes everything that it
+//! reads or writes from a [`Host`].
+
+pub mod args;
+mod client;
+mod commands;
+pub mod error;
+pub mod exit;
+mod hints;
+pub mod host;
+mod output;
+mod settings;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches};
+
+pub use crate::host::Host;
+
+use crate::args::{Cli, Command, phrase};
+use crate::commands::{Done, Session};
+use crate::error::Error;
+use crate::output::Format;
+
+/// Runs one command line (the program's name first) and returns the exit code; see [`exit::Kind`].
+pub fn run(argv: Vec<OsString>, mut host: Host) -> u8 {
+    let command = Cli::command();
+    let argv = phrase::normalise(&command, argv);
+    let asked_for_json = argv.iter().any(|word| word == "--json");
+    let cli = command.try_get_matches_from(argv).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match cli {
+        Ok(cli) => cli,
+        Err(error) => return output::usage::tell(&mut host, error, asked_for_json),
+    };
+    host.choose_colour(cli.global.color);
+    let format = output::format(&cli.global, &host);
+    let done = match settings_and_command(cli, &mut host, format.as_ref()) {
+        Ok(kind) => return kind,
+        Err(error) => error,
+    };
+    fail(&mut host, format.as_ref(), &done, &hints::offline(&done))
+}
+
+/// Runs a parsed command. `Err` is an error from before there was a server to ask for hints.
+fn settings_and_command(cli: Cli, host: &mut Host, format: &dyn Format) -> Result<u8, Error> {
+    let paging = !cli.global.no_pager && !cli.global.json;
+    let (done, session, runtime) = match cli.command {
+        // These need no settings, so that they work beside a broken configuration file.
+        Command::Completions(args) => return commands::setup::completions::run(&args, host),
+        Command::Man(args) => return commands::setup::man::run(&args, host, format),
+        Command::ExitCodes => return commands::setup::exit_codes::run(host, format),
+        command => {
+            let settings = settings::load(&cli.global, host)?;
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Output)?;
+            let session = Session::new(settings, host)?;
+            (runtime.block_on(commands::run(command, &session)), session, runtime)
+        }
+    };
+    let error = match done {
+        Ok(Done { report, verdict }) => {
+            host.show(format.report(report.as_ref())?, paging && report.long())?;
+            match verdict {
+                None => return Ok(0),
+                Some(error) => error,
+            }
+        }
+        Err(error) => error,
+    };
+    let hints = runtime.block_on(hints::for_error(&error, &session));
+    Ok(fail(host, format, &error, &hints))
+}
+
+fn fail(host: &mut Host, format: &dyn Format, error: &Error, hints: &[String]) -> u8 {
+    // A reader that went away (`lochan log | head`) is no failure.
+    if matches!(error, Error::Output(e) if e.kind() == std::io::ErrorKind::BrokenPipe) {
+        return 0;
+    }
+    // Nothing is left to be done when even the complaint cannot be written; the code still tells.
+    let _ = host.complain(&format.failure(error, hints));
+    error.kind().code()
+}
