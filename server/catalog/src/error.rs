@@ -167,11 +167,14 @@ impl Error {
     /// A reference that is elsewhere than expected (Nessie API, 5.2).
     #[must_use]
     pub fn unexpected_hash(message: String) -> Self {
+        // Messages of conflicts are clauses; the sentence made of them begins large and ends with a full stop.
+        let mut chars = message.chars();
+        let first = chars.next().map(|c| c.to_lowercase().to_string()).unwrap_or_default();
         let conflict = Conflict {
             kind: lochan_storage_model::ConflictKind::UnexpectedHash,
             key: None,
             path: None,
-            message: message.clone(),
+            message: format!("{first}{}", chars.as_str().trim_end_matches('.')),
         };
         Self::Conflict { message, conflicts: vec![conflict] }
     }

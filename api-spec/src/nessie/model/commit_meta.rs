@@ -127,11 +127,9 @@ impl ServerSetField {
 struct RawCommitMeta {
     message: String,
     author: Option<String>,
-    #[serde(default, deserialize_with = "null_default")]
-    authors: Vec<String>,
+    authors: Option<Vec<String>>,
     signed_off_by: Option<String>,
-    #[serde(default, deserialize_with = "null_default")]
-    all_signed_off_by: Vec<String>,
+    all_signed_off_by: Option<Vec<String>>,
     #[serde(default, deserialize_with = "null_default")]
     properties: BTreeMap<String, String>,
     #[serde(default, deserialize_with = "null_default")]
@@ -146,8 +144,9 @@ struct RawCommitMeta {
 
 impl From<RawCommitMeta> for CommitMetaInput {
     fn from(raw: RawCommitMeta) -> Self {
-        let list = |all: Vec<String>, one: Option<String>| {
-            if all.is_empty() { one.into_iter().collect() } else { all }
+        // The list counts whenever it is there, an empty one too.
+        let list = |all: Option<Vec<String>>, one: Option<String>| {
+            all.unwrap_or_else(|| one.into_iter().collect())
         };
         let mut all_properties = raw.all_properties;
         if all_properties.is_empty() {

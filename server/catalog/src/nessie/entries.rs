@@ -18,8 +18,8 @@ use crate::{
 /// Which keys are asked for; each part narrows the others.
 #[derive(Debug, Clone, Default)]
 pub struct Restriction {
-    /// Only these; empty for all.
-    pub keys: Vec<ContentKey>,
+    /// Only these; none for all.
+    pub keys: Option<Vec<ContentKey>>,
     /// The lowest, inclusive.
     pub min: Option<ContentKey>,
     /// The highest, inclusive; not what lies below it.
@@ -51,7 +51,11 @@ impl Restriction {
             end.push(0);
             range = range.until(&end);
         }
-        if self.min.is_some() && range.end.as_deref().is_some_and(|end| range.start.as_slice() > end) {
+        let keys = self.keys.as_deref().unwrap_or_default();
+        let (lowest, highest) = (keys.iter().min(), keys.iter().max());
+        let beyond = self.min.as_ref().is_some_and(|min| highest.is_some_and(|highest| min > highest))
+            || self.max.as_ref().is_some_and(|max| lowest.is_some_and(|lowest| max < lowest));
+        if beyond || self.min.is_some() && range.end.as_deref().is_some_and(|end| range.start.as_slice() > end) {
             return Err(Error::BadRequest("'to' must be greater than 'from'".into()));
         }
         Ok(range)
@@ -59,11 +63,9 @@ impl Restriction {
 
     /// The keys asked for that lie in `range`, in order, each once; `None` for all.
     pub(crate) fn picked(&self, range: &Range) -> Option<Vec<ContentKey>> {
-        if self.keys.is_empty() {
-            return None;
-        }
+        let asked = self.keys.as_ref()?;
         let mut keys: Vec<ContentKey> =
-            self.keys.iter().filter(|key| range.contains(&key.index_key())).cloned().collect();
+            asked.iter().filter(|key| range.contains(&key.index_key())).cloned().collect();
         keys.sort_unstable();
         keys.dedup();
         Some(keys)

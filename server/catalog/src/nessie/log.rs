@@ -81,10 +81,8 @@ impl Catalog {
         let effective = self.resolve_point(point, "Youngest hash").await?;
         let oldest = match &query.oldest {
             // A plain commit only ends the walk; whether it exists matters to nobody.
-            Some(Point { hash: Some(Hash::Id(id)), parts, .. }) if parts.is_empty() => {
-                self.engine().commits().resolve(*id, &[]).await?;
-                Some(*id)
-            }
+            Some(Point { hash: Some(Hash::Id(id)), parts, .. }) if parts.is_empty() => Some(*id),
+            Some(Point { hash: Some(Hash::Short(_)), parts, .. }) if parts.is_empty() => None,
             Some(oldest) => Some(self.resolve_point(oldest, "Oldest hash").await?.commit),
             None => None,
         };

@@ -118,9 +118,11 @@ impl Catalog {
         who: &Principal,
         branch: &str,
         name: &Name,
+        id: GivenId,
         properties: BTreeMap<String, String>,
     ) -> Result<Namespace, Error> {
-        let (branch, state) = self.open_branch(who, branch, Access::CreateContent, name).await?;
+        let (branch, state) = self.open_to_write(who, branch, Access::CreateContent, name).await?;
+        must_be_branch(&branch)?;
         let exists = || Error::NamespaceExists(format!("Namespace '{}' already exists", name.shown));
         match state.entry(&name.key.index_key()).await? {
             Some(entry) if entry.content_type != ContentType::Namespace => {
@@ -135,7 +137,7 @@ impl Catalog {
         }
         let elements: Vec<String> = name.key.elements().iter().map(ToString::to_string).collect();
         let content = Content::Namespace { elements: elements.clone(), properties: properties.clone() };
-        let put = Operation::Put { key: name.key.clone(), content, id: GivenId::New };
+        let put = Operation::Put { key: name.key.clone(), content, id };
         let message = format!("create namespace '{}'", name.in_messages);
         let added = match self.commit_one(who, &branch, put, message).await {
             // The real server reports the conflicts of its inner commit like this, and clients know it.
@@ -158,7 +160,8 @@ impl Catalog {
         updates: BTreeMap<String, String>,
         removals: &[String],
     ) -> Result<(), Error> {
-        let (branch, state) = self.open_branch(who, branch, Access::UpdateContent, name).await?;
+        let (branch, state) = self.open_to_write(who, branch, Access::UpdateContent, name).await?;
+        must_be_branch(&branch)?;
         let found = find(&state, name).await?;
         let mut properties = found.properties;
         for removal in removals {
@@ -174,13 +177,14 @@ impl Catalog {
 
     /// Deletes a namespace that has nothing below it.
     pub async fn delete_namespace(&self, who: &Principal, branch: &str, name: &Name) -> Result<(), Error> {
-        let (branch, state) = self.open_branch(who, branch, Access::DeleteContent, name).await?;
+        let (branch, state) = self.open_to_write(who, branch, Access::DeleteContent, name).await?;
         let not_empty = || Error::NamespaceNotEmpty(name.shown.clone());
         let found = find(&state, name).await;
         if has_children(&state, &name.key).await? {
             return Err(not_empty());
         }
         found?;
+        must_be_branch(&branch)?;
         let message = format!("delete namespace '{}'", name.in_messages);
         match self.commit_one(who, &branch, Operation::Delete(name.key.clone()), message).await {
             Err(Error::Conflict { conflicts, .. })
@@ -192,8 +196,8 @@ impl Catalog {
         }
     }
 
-    /// The branch that a namespace is changed on, and the state at its head.
-    async fn open_branch(
+    /// The reference that a namespace is changed on, and the state at its head.
+    async fn open_to_write(
         &self,
         who: &Principal,
         branch: &str,
@@ -206,9 +210,6 @@ impl Catalog {
         let namespace = Some(ContentType::Namespace);
         self.authorize(who, &check.and_key(access, asked.as_ref(), &name.key, namespace)).await?;
         let found = self.find_reference(branch).await?;
-        if found.kind != RefKind::Branch {
-            return Err(Error::ReferenceNotFound(format!("Named reference '{branch}' not found")));
-        }
         let state = self.engine().at(found.target).await?;
         Ok((found, state))
     }
@@ -226,6 +227,14 @@ impl Catalog {
             ..Request::new(branch.name.clone(), branch.target, meta, who.who(None))
         };
         Ok(self.engine().commit(request).await?.added)
+    }
+}
+
+/// A tag is no branch of its name.
+fn must_be_branch(found: &Reference) -> Result<(), Error> {
+    match found.kind {
+        RefKind::Branch => Ok(()),
+        RefKind::Tag => Err(Error::ReferenceNotFound(format!("Named reference '{}' not found", found.name))),
     }
 }
 

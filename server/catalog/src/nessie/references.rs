@@ -172,8 +172,9 @@ impl Catalog {
             self.find_reference(name).await?;
         }
         target.start("Target hash")?;
+        let expected = self.expected(point).await?;
         check_kind(&found, kind)?;
-        let expected = self.expected_at(point, &found).await?;
+        let expected = at(&found, &expected)?;
         let to = self.resolve_pinned(&Point { name: None, ..target.clone() }, "Target hash").await?.commit;
         self.engine().assign_reference(&found.name, expected, to, who.who(None)).await?;
         Ok(Reference { target: to, ..found })
@@ -195,25 +196,18 @@ impl Catalog {
         if found.name == self.settings().default_branch {
             return Err(Error::BadRequest(format!("Default branch '{}' cannot be deleted.", found.name)));
         }
-        point.start("Expected hash")?;
-        let expected = self.expected_at(point, &found).await?;
+        let expected = at(&found, &self.expected(point).await?)?;
         Ok(self.engine().delete_reference(&found.name, expected, who.who(None)).await?)
     }
 
-    /// The commit at which a reference is expected; it must be its head.
-    async fn expected_at(&self, point: &Point, found: &Reference) -> Result<CommitId, Error> {
-        let unexpected = |shown: &dyn std::fmt::Display| {
-            let (name, target) = (&found.name, found.target);
-            Error::unexpected_hash(format!(
-                "Named-reference '{name}' is not at expected hash '{shown}', but at '{target}'."
-            ))
-        };
-        let expected = match point.start("Expected hash")? {
-            Hash::Id(id) if point.parts.is_empty() => *id,
-            Hash::Short(text) if point.parts.is_empty() => return Err(unexpected(text)),
-            _ => self.resolve_pinned(&Point { name: None, ..point.clone() }, "Expected hash").await?.commit,
-        };
-        if expected == found.target { Ok(expected) } else { Err(unexpected(&expected)) }
+    /// Where a reference is expected, relative parts applied.
+    async fn expected(&self, point: &Point) -> Result<Hash, Error> {
+        let start = point.start("Expected hash")?;
+        if point.parts.is_empty() {
+            return Ok(start.clone());
+        }
+        let detached = Point { name: None, ..point.clone() };
+        Ok(Hash::Id(self.resolve_pinned(&detached, "Expected hash").await?.commit))
     }
 
     /// Fills in what is known about a reference.
@@ -235,6 +229,15 @@ impl Catalog {
         let head = LogEntry { id: reference.target, commit };
         Ok(Described { reference, metadata: Some(Metadata { distance, head, total }) })
     }
+}
+
+/// The head of a reference, if it is the one expected.
+fn at(found: &Reference, expected: &Hash) -> Result<CommitId, Error> {
+    if *expected == Hash::Id(found.target) {
+        return Ok(found.target);
+    }
+    let (name, target) = (&found.name, found.target);
+    Err(Error::unexpected_hash(format!("Named-reference '{name}' is not at expected hash '{expected}', but at '{target}'.")))
 }
 
 fn check_kind(found: &Reference, expected: Option<RefKind>) -> Result<(), Error> {

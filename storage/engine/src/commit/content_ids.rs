@@ -77,12 +77,13 @@ pub(super) fn classify(
     content: &Content,
     given: &GivenId,
     held: Option<&Entry>,
-    deleted: &Deleted<'_>,
+    deleted: &mut Deleted<'_>,
 ) -> Result<PutKind, Error> {
     let must_not = || Error::BadRequest(format!("New value for key '{key}' must not have a content ID"));
     match (held, given) {
         (None, GivenId::New) => Ok(PutKind::New),
-        (None, GivenId::Id(id)) if deleted.ids.contains(id) => Ok(PutKind::Rename(*id)),
+        // A content goes to one new key only.
+        (None, GivenId::Id(id)) if deleted.ids.remove(id) => Ok(PutKind::Rename(*id)),
         (None, GivenId::Id(_) | GivenId::Text(_)) => Err(must_not()),
         (Some(_), GivenId::New) if deleted.has_key(key) => Ok(PutKind::ReAdd),
         (Some(_), GivenId::New) => {

@@ -40,18 +40,13 @@ pub(crate) async fn check_namespaces(
     let mut checked: HashSet<ContentKey> = HashSet::new();
     for key in check.new.keys() {
         let mut parent = key.parent();
+        // A parent that comes with the commit is good; its own parents are checked because it is new itself.
+        if parent.as_ref().is_some_and(|at| check.new.get(at) == Some(&ContentType::Namespace)) {
+            continue;
+        }
         while let Some(at) = parent {
             if !checked.insert(at.clone()) {
                 break;
-            }
-            match check.new.get(&at) {
-                // Its own parents are checked because it is new itself.
-                Some(ContentType::Namespace) => break,
-                Some(_) => {
-                    conflicts.push(Conflict::on_key(ConflictKind::NotANamespace, &at));
-                    break;
-                }
-                None => {}
             }
             let index_key = at.index_key();
             let entry = head.get(&core.nodes, &index_key).await?;

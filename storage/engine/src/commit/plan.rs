@@ -147,7 +147,7 @@ impl Plan for CommitPlan {
         }
         let looked = self.look_up(core, head).await?;
         let held = |key: &ContentKey| looked.seen.get(key).and_then(Option::as_ref);
-        let deleted = Deleted::of(&self.request.operations, &looked.seen);
+        let mut deleted = Deleted::of(&self.request.operations, &looked.seen);
 
         let mut namespaces = NamespaceCheck::default();
         let mut edits: BTreeMap<IndexKey, Option<Entry>> = BTreeMap::new();
@@ -157,7 +157,7 @@ impl Plan for CommitPlan {
         for operation in &self.request.operations {
             match operation {
                 Operation::Put { key, content, id } => {
-                    let kind = classify(key, content, id, held(key), &deleted)?;
+                    let kind = classify(key, content, id, held(key), &mut deleted)?;
                     if kind.is_new() {
                         namespaces.new.insert(key.clone(), content.content_type());
                     }
@@ -200,9 +200,6 @@ impl Plan for CommitPlan {
                 }
             }
         }
-        // A namespace that is deleted and added again in one commit does not go.
-        namespaces.deleted_namespaces.retain(|key| !namespaces.new.contains_key(key));
-
         let (conflicts, read) = check_namespaces(core, &head.tree, &namespaces).await?;
         if !conflicts.is_empty() {
             return Err(Error::Conflicts(conflicts));

@@ -55,13 +55,15 @@ fn commit_meta_in_either_spelling() {
     assert_eq!(meta.all_signed_off_by, ["s"]);
     assert_eq!(meta.all_properties, [("k".to_owned(), vec!["1".to_owned(), "2".to_owned()])].into());
     let old = read_meta(
-        json!({"message": "", "author": "c", "authors": [], "signedOffBy": "s", "properties": {"x": "y"},
+        json!({"message": "", "author": "c", "authors": null, "signedOffBy": "s", "properties": {"x": "y"},
         "authorTime": "2026-01-01T02:00:00+02:00"}),
     );
     assert_eq!(old.authors, ["c"]);
     assert_eq!(old.all_signed_off_by, ["s"]);
     assert_eq!(old.all_properties, [("x".to_owned(), vec!["y".to_owned()])].into());
     assert_eq!(old.author_time.unwrap().to_string(), "2026-01-01T00:00:00Z");
+    let empty = read_meta(json!({"message": "", "author": "c", "authors": [], "signedOffBy": "s", "allSignedOffBy": []}));
+    assert!(empty.authors.is_empty() && empty.all_signed_off_by.is_empty(), "a list counts even when empty");
     // pynessie sends every unset field as null.
     let nulls = read_meta(
         json!({"message": "m", "hash": null, "committer": null, "author": null, "authors": null,

@@ -140,8 +140,9 @@ fn texts<S: AsRef<str>>(all: &[S]) -> Value {
     Value::List(Arc::new(all.iter().map(|one| text(one.as_ref())).collect()))
 }
 
-fn number(number: u64) -> Value {
-    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
+/// A number; one that is not there is neither equal to any nor above or below.
+fn number(number: Option<u64>) -> Value {
+    number.map_or(Value::Float(f64::NAN), |number| Value::Int(i64::try_from(number).unwrap_or(i64::MAX)))
 }
 
 /// The legacy text form of elements: joined by dots, dots inside an element replaced.
@@ -266,9 +267,9 @@ fn time(instant: Option<Instant>) -> Value {
 fn metadata(metadata: Option<&references::Metadata>) -> Value {
     let mut object = Object::default();
     let distance = metadata.and_then(|metadata| metadata.distance);
-    object.set("numCommitsAhead", number(distance.map_or(0, |distance| distance.ahead)));
-    object.set("numCommitsBehind", number(distance.map_or(0, |distance| distance.behind)));
-    object.set("numTotalCommits", number(metadata.map_or(0, |metadata| metadata.total)));
+    object.set("numCommitsAhead", number(distance.map(|distance| distance.ahead)));
+    object.set("numCommitsBehind", number(distance.map(|distance| distance.behind)));
+    object.set("numTotalCommits", number(metadata.map(|metadata| metadata.total)));
     let common = distance.map(|distance| distance.common.to_string()).unwrap_or_default();
     object.set("commonAncestorHash", text(&common));
     object.set("commitMetaOfHEAD", commit(metadata.map(|metadata| &metadata.head), |_| true));

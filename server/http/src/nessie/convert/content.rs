@@ -93,7 +93,7 @@ pub fn given(content: Wire) -> (GivenId, Content) {
 }
 
 /// A content id counts only in the form in which it is handed out.
-fn given_id(id: Option<String>) -> GivenId {
+pub fn given_id(id: Option<String>) -> GivenId {
     match id {
         None => GivenId::New,
         Some(text) => match text.parse::<ContentId>() {

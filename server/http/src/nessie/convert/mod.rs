@@ -23,9 +23,10 @@ pub fn key_in(key: WireKey) -> Result<ContentKey, Failure> {
     ContentKey::new(key.elements).map_err(|error| bad(error.to_string()))
 }
 
-/// A key in any of its text forms.
-pub fn key_from_text(text: &str) -> Result<ContentKey, Failure> {
-    key_in(WireKey::parse(text).map_err(|error| bad(error.to_string()))?)
+/// A key in any of its text forms; `None` for the key of no elements.
+pub fn key_from_text(text: &str) -> Result<Option<ContentKey>, Failure> {
+    let key = WireKey::parse(text).map_err(|error| bad(error.to_string()))?;
+    if key.elements.is_empty() { Ok(None) } else { key_in(key).map(Some) }
 }
 
 /// Keys in text form; the key of no elements, which nothing can have, is left out.

@@ -11,7 +11,7 @@ use crate::extract::Req;
 use crate::failure::Failure;
 use crate::handlers::Answer;
 use crate::nessie::convert::{content, key_from_text, keys_in, point};
-use crate::nessie::refuse::{SIZE, required, violation};
+use crate::nessie::refuse::{SIZE, bad, required, violation};
 use crate::nessie::v2;
 use crate::reply::Reply;
 
@@ -20,7 +20,7 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
     let query: get_content::Query = req.query()?;
     let (reference, hash) = (query.reference.as_deref(), query.hash_on_ref.as_deref());
     let at = at(&app, reference, hash, "getContent.ref", "getContent.hashOnRef")?;
-    let key = key_from_text(&req.param(req.params.key)?)?;
+    let key = key_from_text(&req.param(req.params.key)?)?.ok_or_else(|| bad("Content key must not be empty"))?;
     let (_, found) = app.catalog.get_content(&req.principal(), &at, key).await?;
     Ok(Reply::json(&content::out(Some(found.id), found.content)))
 }

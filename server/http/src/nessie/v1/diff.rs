@@ -12,22 +12,23 @@ use crate::extract::Req;
 use crate::failure::Failure;
 use crate::handlers::Answer;
 use crate::nessie::convert::point;
-use crate::nessie::{refuse, v2};
+use crate::nessie::refuse::bad;
+use crate::nessie::v2;
 use crate::reply::Reply;
 use crate::router::Span;
 
 /// `GET diffs/{from}...{to}`
 pub async fn get(app: Arc<App>, req: Req) -> Answer {
-    let from = side(&req, req.params.reference, "getDiff.params.fromRef")?;
-    let to = side(&req, req.params.to, "getDiff.params.toRef")?;
+    let from = side(&req, req.params.reference)?;
+    let to = side(&req, req.params.to)?;
     let compared = app.catalog.diff(&req.principal(), &from, &to, &Query::default()).await?;
     Ok(Reply::json(&DiffResponseV1::from(v2::diff::out(compared))))
 }
 
 /// `NAME` or `NAME*HASH`. Names are only looked up.
-fn side(req: &Req, span: Span, argument: &str) -> Result<Point, Failure> {
+fn side(req: &Req, span: Span) -> Result<Point, Failure> {
     let text = req.param(span)?;
     let (name, at) = text.split_once('*').unwrap_or((&text, ""));
-    let at = HashSpec::parse(at).map_err(|error| refuse::reference(argument, &error))?;
+    let at = HashSpec::parse(at).map_err(|error| bad(error.to_string()))?;
     Ok(point::named(name, &at))
 }

@@ -16,15 +16,15 @@ use crate::app::App;
 use crate::extract::Req;
 use crate::failure::Failure;
 use crate::handlers::Answer;
-use crate::nessie::convert::{key_from_text, key_in, point};
-use crate::nessie::refuse::{self, bad, required};
+use crate::nessie::convert::{content, key_from_text, key_in, point};
+use crate::nessie::refuse::{bad, required};
 use crate::reply::Reply;
 
 /// `GET namespaces/{ref}`
 pub async fn list(app: Arc<App>, req: Req) -> Answer {
     let query: get_namespaces::Query = req.query()?;
-    let at = at(&req, query.hash_on_ref.as_deref(), "getNamespaces.params.hashOnRef")?;
-    let below = query.name.as_deref().map(key_from_text).transpose()?;
+    let at = at(&req, query.hash_on_ref.as_deref())?;
+    let below = query.name.as_deref().map(key_from_text).transpose()?.flatten();
     let found = app.catalog.list_namespaces(&req.principal(), &at, below.as_ref()).await?;
     Ok(Reply::json(&GetNamespacesResponse { namespaces: found.into_iter().map(out).collect() }))
 }
@@ -32,21 +32,22 @@ pub async fn list(app: Arc<App>, req: Req) -> Answer {
 /// `GET namespaces/namespace/{ref}/{name}`
 pub async fn get(app: Arc<App>, req: Req) -> Answer {
     let query: get_namespace::Query = req.query()?;
-    let at = at(&req, query.hash_on_ref.as_deref(), "getNamespace.params.hashOnRef")?;
+    let at = at(&req, query.hash_on_ref.as_deref())?;
     let found = app.catalog.get_namespace(&req.principal(), &at, &name_of_path(&req)?).await?;
     Ok(Reply::json(&out(found)))
 }
 
 /// `PUT namespaces/namespace/{ref}/{name}`: the body says everything, as the real server has it.
 pub async fn create(app: Arc<App>, req: Req) -> Answer {
-    let body: Option<WireNamespace> = req.json_or_null()?;
+    let body: Option<WireContent> = req.json_or_null()?;
     let branch = branch(&req)?;
-    let body = required("createNamespace.namespace", body)?;
-    if body.elements.is_empty() {
-        return Err(bad("Namespace name must not be empty"));
-    }
+    let body = match required("createNamespace.namespace", body)? {
+        WireContent::Namespace(body) if !body.elements.is_empty() => body,
+        _ => return Err(bad("Namespace name must not be empty")),
+    };
     let name = name(WireKey::from_valid(body.elements))?;
-    let found = app.catalog.create_namespace(&req.principal(), &branch, &name, body.properties).await?;
+    let id = content::given_id(body.id);
+    let found = app.catalog.create_namespace(&req.principal(), &branch, &name, id, body.properties).await?;
     Ok(Reply::json(&out(found)))
 }
 
@@ -68,10 +69,10 @@ pub async fn delete(app: Arc<App>, req: Req) -> Answer {
 }
 
 /// The state to read. Names are only looked up.
-fn at(req: &Req, hash: Option<&str>, argument: &str) -> Result<Point, Failure> {
+fn at(req: &Req, hash: Option<&str>) -> Result<Point, Failure> {
     let name = req.param(req.params.reference)?;
     let at = match hash {
-        Some(text) => HashSpec::of(parse_hash(text).map_err(|error| refuse::reference(argument, &error))?),
+        Some(text) => HashSpec::of(parse_hash(text).map_err(|error| bad(format!("{error} - but was: {text}")))?),
         None => HashSpec::default(),
     };
     Ok(point::named(&name, &at))

@@ -22,7 +22,7 @@ const REQUESTED_KEYS: &str = "getMultipleContents.request.requestedKeys";
 /// `GET trees/{ref}/contents/{key}`
 pub async fn get(app: Arc<App>, req: Req) -> Answer {
     let at = point::of_path(&app, &req, req.params.reference, "getContent.ref")?;
-    let key = key_from_text(&req.param(req.params.key)?)?;
+    let key = key_from_text(&req.param(req.params.key)?)?.ok_or_else(|| violation(REQUESTED_KEYS, SIZE))?;
     let (effective, found) = app.catalog.get_content(&req.principal(), &at, key).await?;
     Ok(Reply::json(&ContentResponse {
         content: content::out(Some(found.id), found.content),

@@ -40,9 +40,10 @@ pub fn restriction(
     prefix: Option<String>,
 ) -> Result<Restriction, Failure> {
     let one = |text: Option<String>| -> Result<Option<ContentKey>, Failure> {
-        text.map(|text| key_from_text(&text)).transpose()
+        Ok(text.map(|text| key_from_text(&text)).transpose()?.flatten())
     };
-    Ok(Restriction { keys: keys_from_texts(keys)?, min: one(min)?, max: one(max)?, prefix: one(prefix)? })
+    let keys = if keys.is_empty() { None } else { Some(keys_from_texts(keys)?) };
+    Ok(Restriction { keys, min: one(min)?, max: one(max)?, prefix: one(prefix)? })
 }
 
 /// The answer with a page of entries.
