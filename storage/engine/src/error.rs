@@ -96,5 +96,8 @@ pub fn conflicts_text(conflicts: &[Conflict]) -> String {
         return format!("{first}{}.", chars.as_str());
     }
     let all: Vec<&str> = conflicts.iter().map(|conflict| conflict.message.as_str()).collect();
-    format!("There are multiple conflicts that prevent committing the provided operations: {}.", all.join(", "))
+    format!(
+        "There are multiple conflicts that prevent committing the provided operations: {}.",
+        all.join(", ")
+    )
 }

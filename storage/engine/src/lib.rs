@@ -21,6 +21,8 @@ pub use engine::{Engine, Options};
 pub use error::Error;
 
 #[cfg(test)]
+mod recovery_tests;
+#[cfg(test)]
 mod seam_tests;
 #[cfg(test)]
 mod testing;

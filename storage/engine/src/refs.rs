@@ -57,7 +57,8 @@ impl Engine {
         who: Who,
     ) -> Result<Reference, Error> {
         self.must_exist(target).await?;
-        let change = self.change(name, ExpectedReference::Absent, Some((kind, target)), RefOperation::Create, who);
+        let change =
+            self.change(name, ExpectedReference::Absent, Some((kind, target)), RefOperation::Create, who);
         match self.move_reference(change).await {
             Err(Error::ReferenceMoved(_)) => Err(Error::ReferenceExists(name.clone())),
             other => other,
@@ -83,7 +84,12 @@ impl Engine {
     }
 
     /// Deletes a reference, if it is at `expected`. Fails like [`Engine::assign_reference`]. Returns it as it was.
-    pub async fn delete_reference(&self, name: &RefName, expected: CommitId, who: Who) -> Result<Reference, Error> {
+    pub async fn delete_reference(
+        &self,
+        name: &RefName,
+        expected: CommitId,
+        who: Who,
+    ) -> Result<Reference, Error> {
         let found = self.expect_at(name, expected).await?;
         let before = ExpectedReference::At(found.kind, expected);
         let change = self.change(name, before, None, RefOperation::Delete, who);
@@ -99,7 +105,8 @@ impl Engine {
         let (mut equal, mut differs) = (0, own.min(other) + 1);
         while differs - equal > 1 {
             let middle = equal + (differs - equal) / 2;
-            let same = commits.ancestor_at(commit, middle).await? == commits.ancestor_at(default, middle).await?;
+            let same =
+                commits.ancestor_at(commit, middle).await? == commits.ancestor_at(default, middle).await?;
             if same { equal = middle } else { differs = middle }
         }
         let common = commits.ancestor_at(commit, equal).await?;
@@ -132,7 +139,8 @@ impl Engine {
     }
 
     async fn move_reference(&self, change: ReferenceChange) -> Result<(), Error> {
-        let job = |reply| Job::Refs { references: vec![change], requires: Vec::new(), records: Vec::new(), reply };
+        let job =
+            |reply| Job::Refs { references: vec![change], requires: Vec::new(), records: Vec::new(), reply };
         self.writer.ask(job).await.map(drop)
     }
 

@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use lochan_storage_model::{CommitId, CommitMeta, Conflict, SystemPath};
-use lochan_storage_odb::{ExpectedRecord, RecordChange, RecordSpace, RefKind, Requirement, Store, overlay::Overlay};
+use lochan_storage_odb::{
+    ExpectedRecord, RecordChange, RecordSpace, RefKind, Requirement, Store, overlay::Overlay,
+};
 
 use crate::{
     Engine, Error, Options,
@@ -25,7 +27,13 @@ fn json(next: u64) -> Bytes {
 }
 
 /// One batch of a reader: an append to the table and the position behind it, on the state the reader has loaded.
-async fn load_batch(engine: &Engine, branch: &str, on: CommitId, from: Option<u64>, to: u64) -> Result<CommitId, Error> {
+async fn load_batch(
+    engine: &Engine,
+    branch: &str,
+    on: CommitId,
+    from: Option<u64>,
+    to: u64,
+) -> Result<CommitId, Error> {
     let state = engine.at(on).await?;
     let id = match state.content(&key("raw")).await? {
         Some((entry, _)) => GivenId::Id(entry.content_id),
@@ -57,8 +65,11 @@ struct Follow;
 #[async_trait]
 impl RuleFn for Follow {
     async fn merge(&self, path: &SystemPath, sides: &Sides) -> Result<RuleOutcome, Error> {
-        let (base, source, target) =
-            (sides.base.system(path).await?, sides.source.system(path).await?, sides.target.system(path).await?);
+        let (base, source, target) = (
+            sides.base.system(path).await?,
+            sides.source.system(path).await?,
+            sides.target.system(path).await?,
+        );
         if target == base {
             return Ok(RuleOutcome::Take { value: source, with: vec![key("raw")] });
         }
@@ -111,8 +122,11 @@ async fn of_two_racing_readers_one_wins_each_range_and_the_other_is_fenced() {
     let (engine, _) = engine_with(rules(), Options::default()).await;
     let mut at = load_batch(&engine, "main", head(&engine, "main").await, None, 0).await.unwrap();
     for round in 0..50u64 {
-        let attempt = |engine: Engine| async move { load_batch(&engine, "main", at, Some(round * 10), (round + 1) * 10).await };
-        let (one, two) = tokio::join!(tokio::spawn(attempt(engine.clone())), tokio::spawn(attempt(engine.clone())));
+        let attempt = |engine: Engine| async move {
+            load_batch(&engine, "main", at, Some(round * 10), (round + 1) * 10).await
+        };
+        let (one, two) =
+            tokio::join!(tokio::spawn(attempt(engine.clone())), tokio::spawn(attempt(engine.clone())));
         let (one, two) = (one.unwrap(), two.unwrap());
         assert_eq!(usize::from(one.is_ok()) + usize::from(two.is_ok()), 1, "round {round}: {one:?} {two:?}");
         at = one.or(two).unwrap();
@@ -122,7 +136,8 @@ async fn of_two_racing_readers_one_wins_each_range_and_the_other_is_fenced() {
 
 #[tokio::test]
 async fn everything_is_there_after_a_kill_with_and_without_checkpoints() {
-    let (engine, store) = engine_with(rules(), Options { checkpoint_commits_min: 7, ..Options::default() }).await;
+    let (engine, store) =
+        engine_with(rules(), Options { checkpoint_commits_min: 7, ..Options::default() }).await;
     let mut at = head(&engine, "main").await;
     let mut from = None;
     for round in 1..=40u64 {
@@ -192,7 +207,8 @@ async fn records_are_changed_and_required_in_the_batch_of_a_commit() {
             let key = Bytes::from_static(b"lease");
             request.requires = vec![Requirement::Record(RecordSpace::Lease, key.clone(), expected)];
             let value = Some(Bytes::from_static(b"me"));
-            request.records = vec![RecordChange { space: RecordSpace::Run, key, expected: ExpectedRecord::Any, value }];
+            request.records =
+                vec![RecordChange { space: RecordSpace::Run, key, expected: ExpectedRecord::Any, value }];
             engine.commit(request).await
         }
     };

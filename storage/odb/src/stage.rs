@@ -300,7 +300,9 @@ fn check_record(
     (!holds).then(|| FailedPrecondition::Record { space, key: key.clone(), found: version })
 }
 
-fn check_bounds(change: &Change) -> Result<(), StoreError> {
+/// Checks a change against the bounds of what it holds. A batch with one that fails is refused whole, so a maker of
+/// batches asks first.
+pub fn check_bounds(change: &Change) -> Result<(), StoreError> {
     let objects = change.objects.iter().map(|object| ("object", object.bytes.len(), OBJECT_BYTES_MAX));
     let records = change.records.iter().flat_map(|record| {
         [

@@ -37,7 +37,10 @@ pub(super) fn check_duplicates(operations: &[Operation]) -> Result<(), Error> {
             None => {}
             Some(true) if re_add => {}
             Some(_) => {
-                return Err(Error::BadRequest(format!("Duplicate key in commit operations: {}", operation.key())));
+                return Err(Error::BadRequest(format!(
+                    "Duplicate key in commit operations: {}",
+                    operation.key()
+                )));
             }
         }
     }

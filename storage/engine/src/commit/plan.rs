@@ -113,7 +113,8 @@ impl CommitPlan {
         for ExpectedSystem { path, value } in &self.request.expected_system {
             let key = path.index_key();
             let found = head.tree.get(&core.nodes, &key).await?;
-            let wanted = value.as_ref().map(|json| Entry::of(ContentId::NONE, &Content::System(json.to_vec())).0);
+            let wanted =
+                value.as_ref().map(|json| Entry::of(ContentId::NONE, &Content::System(json.to_vec())).0);
             if wanted != found {
                 out.conflicts.push(Conflict::on_path(path));
             }
@@ -216,12 +217,17 @@ impl Plan for CommitPlan {
         relied.entries.extend(looked.at_head.into_iter().map(|(key, entry)| (key.index_key(), entry)));
 
         for put in &self.request.system {
-            let entry = put.value.as_ref().map(|json| Entry::of(ContentId::NONE, &Content::System(json.to_vec())));
+            let entry =
+                put.value.as_ref().map(|json| Entry::of(ContentId::NONE, &Content::System(json.to_vec())));
             let (entry, object) = match entry {
                 Some((entry, object)) => (Some(entry), object),
                 None => (None, None),
             };
-            objects.extend(object.map(|(id, bytes)| NewObject { kind: ObjectKind::Value, id, bytes: bytes.into() }));
+            objects.extend(object.map(|(id, bytes)| NewObject {
+                kind: ObjectKind::Value,
+                id,
+                bytes: bytes.into(),
+            }));
             edits.insert(put.path.index_key(), entry);
         }
         let draft = Draft {

@@ -11,12 +11,7 @@ use std::{fmt, sync::Arc};
 use lochan_storage_model::ports::{SystemClock, SystemRng};
 use lochan_storage_odb::{RecordSpace, Sweep};
 
-use crate::{
-    engine::Options,
-    error::Error,
-    merge::Rules,
-    state::Core,
-};
+use crate::{engine::Options, error::Error, merge::Rules, state::Core};
 
 /// Rows read in one piece.
 const PAGE: usize = 1_000;
@@ -138,7 +133,10 @@ async fn check_records(store: &Arc<dyn Sweep>, report: &mut Report) -> Result<()
             report.records += page.len() as u64;
             for (key, record) in &page {
                 if record.version == 0 {
-                    report.damage(format!("record {space:?}/{}", String::from_utf8_lossy(key)), "has no version");
+                    report.damage(
+                        format!("record {space:?}/{}", String::from_utf8_lossy(key)),
+                        "has no version",
+                    );
                 }
             }
             match page.into_iter().next_back() {

@@ -62,16 +62,24 @@ async fn check_log(
                     let at = now.map(|reference| (reference.kind, reference.target, reference.number));
                     let logged = entry.new.map(|target| (entry.kind, target, entry.number));
                     if at != logged {
-                        let detail = format!("ends at {:?}, but the reference is {:?}", entry.new, now.map(|r| r.target));
+                        let detail = format!(
+                            "ends at {:?}, but the reference is {:?}",
+                            entry.new,
+                            now.map(|r| r.target)
+                        );
                         report.damage(what(), detail);
                     }
                 }
                 Some(newer) => {
                     if newer.number != entry.number + 1 {
-                        report.damage(what(), format!("has a gap between {} and {}", entry.number, newer.number));
+                        report.damage(
+                            what(),
+                            format!("has a gap between {} and {}", entry.number, newer.number),
+                        );
                     }
                     if newer.old != entry.new {
-                        let detail = format!("entry {} does not begin where {} ended", newer.number, entry.number);
+                        let detail =
+                            format!("entry {} does not begin where {} ended", newer.number, entry.number);
                         report.damage(what(), detail);
                     }
                 }

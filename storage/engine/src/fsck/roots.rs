@@ -55,8 +55,11 @@ pub(super) async fn check_roots(
             if depth == Depth::Full || marked.contains(&child) {
                 report.roots += 1;
                 if made.id() != commit.header.root {
-                    let detail =
-                        format!("its operations give the index root {} instead of {}", made.id(), commit.header.root);
+                    let detail = format!(
+                        "its operations give the index root {} instead of {}",
+                        made.id(),
+                        commit.header.root
+                    );
                     report.damage(format!("commit {child}"), detail);
                 }
                 if report.roots.is_multiple_of(TOLD_EVERY) {
@@ -83,7 +86,8 @@ async fn checkpoints(core: &Core, report: &mut Report) -> Result<BTreeMap<Commit
     let mut found = BTreeMap::new();
     let mut from: Option<Vec<u8>> = None;
     loop {
-        let page = core.store.derived_scan(DerivedSpace::Checkpoint, &[], from.as_deref(), false, PAGE).await?;
+        let page =
+            core.store.derived_scan(DerivedSpace::Checkpoint, &[], from.as_deref(), false, PAGE).await?;
         let Some((last, _)) = page.last() else { return Ok(found) };
         let mut next = last.to_vec();
         next.push(0);

@@ -44,7 +44,8 @@ impl Commits {
             return Ok(None);
         }
         let Some(bytes) = self.store.object(ObjectKind::Commit, id.object()).await? else { return Ok(None) };
-        let commit = Commit::decode(&bytes).map_err(|e| StoreError::undecodable(format!("commit {id}"), &e))?;
+        let commit =
+            Commit::decode(&bytes).map_err(|e| StoreError::undecodable(format!("commit {id}"), &e))?;
         let commit = Arc::new(commit);
         self.keep(id, commit.clone(), bytes.len());
         Ok(Some(commit))

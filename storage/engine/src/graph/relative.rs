@@ -35,7 +35,10 @@ impl Commits {
                 Relative::Parent(n) => {
                     let header = self.header(at).await?;
                     let place = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
-                    place.and_then(|place| header.parents.get(place)).copied().unwrap_or(CommitId::NO_ANCESTOR)
+                    place
+                        .and_then(|place| header.parents.get(place))
+                        .copied()
+                        .unwrap_or(CommitId::NO_ANCESTOR)
                 }
                 Relative::At(time) => self.at_time(at, *time).await?,
             };

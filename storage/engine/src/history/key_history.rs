@@ -55,7 +55,8 @@ pub(crate) async fn history_rows(core: &Core, commit: CommitId) -> Result<Vec<Ve
 }
 
 async fn is_checkpoint(core: &Core, id: CommitId, root: &ObjectId) -> Result<bool, Error> {
-    Ok(*root != Tree::empty_id() && core.store.derived(DerivedSpace::Checkpoint, id.as_bytes()).await?.is_some())
+    Ok(*root != Tree::empty_id()
+        && core.store.derived(DerivedSpace::Checkpoint, id.as_bytes()).await?.is_some())
 }
 
 impl Engine {
@@ -89,8 +90,10 @@ impl Engine {
         from.extend_from_slice(&core.commits.depth(at).await?.to_be_bytes());
         from.extend_from_slice(&[0xff; 8]);
         loop {
-            let rows =
-                core.store.derived_scan(DerivedSpace::KeyHistory, &prefix, Some(&from), true, ROWS_PER_READ).await?;
+            let rows = core
+                .store
+                .derived_scan(DerivedSpace::KeyHistory, &prefix, Some(&from), true, ROWS_PER_READ)
+                .await?;
             for (_, value) in &rows {
                 let Ok(bytes) = <[u8; 32]>::try_from(&value[..]) else { continue };
                 let id = CommitId::new(ObjectId::from_bytes(bytes));

@@ -68,7 +68,8 @@ impl<'a> Builder<'a> {
         if self.has_open(level) {
             return Ok(());
         }
-        let Some(from) = (level..self.lists.len()).find(|at| self.lists.get(*at).is_some_and(|l| !l.is_empty()))
+        let Some(from) =
+            (level..self.lists.len()).find(|at| self.lists.get(*at).is_some_and(|l| !l.is_empty()))
         else {
             return Ok(());
         };

@@ -70,11 +70,19 @@ impl Diff {
                 (At::End | At::Item(_), At::Node(b)) => self.to.enter(nodes, &b).await?,
                 (At::Item(a), At::End) => {
                     self.from.skip();
-                    return Ok(self.inside(DiffEntry { key: a.key.clone(), from: Some(a.entry.clone()), to: None }));
+                    return Ok(self.inside(DiffEntry {
+                        key: a.key.clone(),
+                        from: Some(a.entry.clone()),
+                        to: None,
+                    }));
                 }
                 (At::End, At::Item(b)) => {
                     self.to.skip();
-                    return Ok(self.inside(DiffEntry { key: b.key.clone(), from: None, to: Some(b.entry.clone()) }));
+                    return Ok(self.inside(DiffEntry {
+                        key: b.key.clone(),
+                        from: None,
+                        to: Some(b.entry.clone()),
+                    }));
                 }
                 (At::Item(a), At::Item(b)) => match a.key.cmp(&b.key) {
                     Ordering::Less => {

@@ -97,7 +97,9 @@ impl Node {
                     })
                     .sum::<usize>()
             }
-            Self::Inner(_, links) => 64 + links.iter().map(|link| 104 + link.first.as_bytes().len()).sum::<usize>(),
+            Self::Inner(_, links) => {
+                64 + links.iter().map(|link| 104 + link.first.as_bytes().len()).sum::<usize>()
+            }
         }
     }
 
@@ -186,6 +188,17 @@ impl Node {
 }
 
 impl Link {
+    /// Whether the node, which was loaded by the id of this link, is as the link describes it.
+    pub(crate) fn fits(&self, node: &Node) -> bool {
+        let (first, count) = match node {
+            Node::Leaf(items) => (items.first().map(|item| &item.key), items.len() as u64),
+            Node::Inner(_, links) => {
+                (links.first().map(|link| &link.first), links.iter().map(|link| link.count).sum())
+            }
+        };
+        node.height() == self.height && first == Some(&self.first) && count == self.count
+    }
+
     /// Bytes of a link as a checkpoint keeps it: height, count, first key. The id is the root in the commit.
     pub(crate) fn encode_root(&self) -> Vec<u8> {
         let mut w = Writer::with_capacity(64);

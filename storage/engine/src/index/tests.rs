@@ -185,7 +185,11 @@ fn format_is_fixed() {
             include_str!("../golden/index-empty-v1.id").trim(),
             "root of the empty index"
         );
-        assert_eq!(tree.id().to_string(), include_str!("../golden/index-40-v1.id").trim(), "root of forty entries");
+        assert_eq!(
+            tree.id().to_string(),
+            include_str!("../golden/index-40-v1.id").trim(),
+            "root of forty entries"
+        );
     });
 }
 

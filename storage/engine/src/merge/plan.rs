@@ -7,8 +7,8 @@ use std::{
 
 use async_trait::async_trait;
 use lochan_storage_model::{
-    CommitId, Conflict, ConflictKind, Content, ContentKey, ContentType, Entry, IndexKey, ObjectKind, SystemPath,
-    key::DomainKey,
+    CommitId, Conflict, ConflictKind, Content, ContentKey, ContentType, Entry, IndexKey, ObjectKind,
+    SystemPath, key::DomainKey,
 };
 use lochan_storage_odb::{NewObject, RefKind, RefOperation};
 
@@ -20,7 +20,7 @@ use crate::{
     commit::{NamespaceCheck, check_namespaces},
     error::Error,
     graph::merge_base,
-    index::{Diff, Edit, Range, Tree},
+    index::{Edit, Range, Tree},
     state::{Core, Head, State},
     writer::{Draft, Landed, Plan, Proposal},
 };
@@ -119,7 +119,11 @@ impl Gathered {
     }
 
     fn keep_object(&mut self, object: Option<(lochan_storage_model::ObjectId, Vec<u8>)>) {
-        self.objects.extend(object.map(|(id, bytes)| NewObject { kind: ObjectKind::Value, id, bytes: bytes.into() }));
+        self.objects.extend(object.map(|(id, bytes)| NewObject {
+            kind: ObjectKind::Value,
+            id,
+            bytes: bytes.into(),
+        }));
     }
 }
 
@@ -208,10 +212,13 @@ pub(super) async fn gather(
                         if is_new {
                             out.namespaces.new.insert(key.clone(), entry.content_type);
                         }
+                        if is_namespace(head.as_ref()) && !is_namespace(Some(entry)) {
+                            out.namespaces.deleted_namespaces.push(key.clone());
+                        }
                     }
                     None => {
-                        let was = change.base.as_ref().or(head.as_ref()).map(|entry| entry.content_type);
-                        if was == Some(ContentType::Namespace) {
+                        // What the target holds goes, whatever stood there at the base.
+                        if is_namespace(head.as_ref()) {
                             out.namespaces.deleted_namespaces.push(key.clone());
                         }
                         out.namespaces.deleted.insert(key.clone());
@@ -224,6 +231,10 @@ pub(super) async fn gather(
         out.relied.push((index_key, head));
     }
     Ok(out)
+}
+
+fn is_namespace(entry: Option<&Entry>) -> bool {
+    entry.is_some_and(|entry| entry.content_type == ContentType::Namespace)
 }
 
 /// The treatment of a key, with the objects of contents given for it.
@@ -302,14 +313,17 @@ impl Plan for MergePlan {
             return Ok(None);
         }
         let (base_tree, from_tree) = (core.tree(base).await?, core.tree(from).await?);
-        let mut diff = Diff::new(&base_tree, &from_tree, &core.nodes, &Range::all()).await?;
+        // States heal themselves where stored nodes are lost; the head is healed by whoever asked for the plan.
+        let base_state = State::new(core.clone(), base, base_tree);
+        let from_state = State::new(core.clone(), from, from_tree);
+        let mut diff = base_state.diff(&from_state, &Range::all()).await?;
         let mut changes = Vec::new();
-        while let Some(entry) = diff.next(&core.nodes).await? {
+        while let Some(entry) = diff.next().await? {
             changes.push((entry.key, Change { base: entry.from, source: entry.to }));
         }
         let sides = || Sides {
-            base: State::new(core.clone(), base, base_tree.clone()),
-            source: State::new(core.clone(), from, from_tree.clone()),
+            base: base_state.clone(),
+            source: from_state.clone(),
             target: State::new(core.clone(), on, head.tree.clone()),
         };
         let mut gathered =

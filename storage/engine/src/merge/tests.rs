@@ -43,7 +43,9 @@ async fn take(engine: &Engine, branch: &str, model: &mut Model, step: &Step) {
             None => vec![put(&label(k), table(*v))],
         },
         Step::Delete(k) if model.contains_key(&label(k)) => vec![delete(&label(k))],
-        Step::ReAdd(k, v) if model.contains_key(&label(k)) => vec![delete(&label(k)), put(&label(k), table(*v))],
+        Step::ReAdd(k, v) if model.contains_key(&label(k)) => {
+            vec![delete(&label(k)), put(&label(k), table(*v))]
+        }
         Step::Rename(k, l) if model.contains_key(&label(k)) && !model.contains_key(&label(l)) => {
             let (id, v) = model[&label(k)];
             vec![delete(&label(k)), update(&label(l), table(v), id)]
@@ -51,7 +53,8 @@ async fn take(engine: &Engine, branch: &str, model: &mut Model, step: &Step) {
         _ => return,
     };
     let committed = commit(engine, branch, operations).await;
-    let added = |k: &u8| committed.added.iter().find(|(key, _)| *key == super::tests::key_of(k)).map(|(_, id)| *id);
+    let added =
+        |k: &u8| committed.added.iter().find(|(key, _)| *key == super::tests::key_of(k)).map(|(_, id)| *id);
     match step {
         Step::Put(k, v) | Step::ReAdd(k, v) => {
             let id = added(k).unwrap_or_else(|| model[&label(k)].0);
@@ -252,7 +255,10 @@ async fn a_namespace_put_on_both_sides_keeps_the_targets_id_and_all_properties()
     let engine = engine().await;
     commit(&engine, "main", vec![put("first", table(0))]).await;
     branch(&engine, "dev", "main").await;
-    let ours = commit(&engine, "main", vec![put("ns", namespace("ns", &[("a", "1"), ("same", "x")]))]).await.added[0].1;
+    let ours = commit(&engine, "main", vec![put("ns", namespace("ns", &[("a", "1"), ("same", "x")]))])
+        .await
+        .added[0]
+        .1;
     commit(&engine, "dev", vec![put("ns", namespace("ns", &[("b", "2"), ("same", "x")]))]).await;
     commit(&engine, "dev", vec![put("ns.t", table(1))]).await;
     assert!(merge(&engine, "dev", "main").await.applied);
@@ -331,4 +337,33 @@ async fn an_expected_content_holds_under_force_and_a_resolved_one_is_stored() {
     branch(&engine, "other", "main").await;
     commit(&engine, "other", vec![put("x", table(1))]).await;
     assert!(matches!(try_merge(&engine, "other", "main", unused).await, Err(Error::BadRequest(_))));
+}
+
+#[tokio::test]
+async fn a_forced_overwrite_of_a_filled_namespace_by_a_table_is_refused() {
+    let engine = engine().await;
+    commit(&engine, "main", vec![put("other", table(1))]).await;
+    branch(&engine, "dev", "main").await;
+    commit(&engine, "main", vec![put("a", namespace("a", &[]))]).await;
+    commit(&engine, "main", vec![put("a.t", table(1))]).await;
+    commit(&engine, "dev", vec![put("a", table(2))]).await;
+    let mut options = merge_options();
+    options.default_mode = Mode::Force;
+    let outcome = try_merge(&engine, "dev", "main", options).await;
+    assert!(matches!(outcome, Err(Error::Conflicts(_))), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_forced_delete_of_what_is_now_a_filled_namespace_is_refused() {
+    let engine = engine().await;
+    commit(&engine, "main", vec![put("a", table(1))]).await;
+    branch(&engine, "dev", "main").await;
+    commit(&engine, "dev", vec![delete("a")]).await;
+    commit(&engine, "main", vec![delete("a")]).await;
+    commit(&engine, "main", vec![put("a", namespace("a", &[]))]).await;
+    commit(&engine, "main", vec![put("a.t", table(1))]).await;
+    let mut options = merge_options();
+    options.default_mode = Mode::Force;
+    let outcome = try_merge(&engine, "dev", "main", options).await;
+    assert!(matches!(outcome, Err(Error::Conflicts(_))), "{outcome:?}");
 }

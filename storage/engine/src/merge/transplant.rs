@@ -128,8 +128,11 @@ impl Plan for TransplantPlan {
                 }
             }
             system_conflicts.append(&mut gathered.system_conflicts);
-            let grown = |key: &lochan_storage_model::IndexKey| proposal.drafts.iter().any(|draft: &Draft| draft.edits.iter().any(|e| e.key == *key));
-            let relied: Vec<_> = std::mem::take(&mut gathered.relied).into_iter().filter(|(key, _)| !grown(key)).collect();
+            let grown = |key: &lochan_storage_model::IndexKey| {
+                proposal.drafts.iter().any(|draft: &Draft| draft.edits.iter().any(|e| e.key == *key))
+            };
+            let relied: Vec<_> =
+                std::mem::take(&mut gathered.relied).into_iter().filter(|(key, _)| !grown(key)).collect();
             proposal.relied.extend(relied);
             proposal.relied_prefixes.append(&mut gathered.prefixes);
             proposal.exact |= gathered.exact;

@@ -9,8 +9,8 @@ use std::{
 use bytes::Bytes;
 use lochan_storage_model::{Commit, CommitId, ObjectKind, Operation, Put, RefName, commit::Header};
 use lochan_storage_odb::{
-    Batch, Change, ExpectedReference, FailedPrecondition, LogMeta, NewObject, Outcome, RefKind, ReferenceChange,
-    StoreError,
+    Batch, Change, ExpectedReference, FailedPrecondition, LogMeta, NewObject, Outcome, RefKind, Reference,
+    ReferenceChange, StoreError, stage::check_bounds,
 };
 
 use super::{
@@ -157,6 +157,14 @@ impl Machine {
                 if !rebases {
                     self.turn.retain(|waiting| *waiting != name);
                 }
+                // The store refuses a batch whole for what one change holds too much of.
+                if let Err(error) = check_bounds(&change) {
+                    self.take_turn(&name);
+                    self.forget(&name, &landed);
+                    drop(plan);
+                    let _ = reply.send(Err(Error::Store(error)));
+                    return;
+                }
                 prepared.batch.changes.push(*change);
                 prepared.pending.push(Pending { name, landed, plan, rebases, reply });
             }
@@ -171,9 +179,9 @@ impl Machine {
         }
     }
 
-    /// The lane's head, read from the store when the lane does not know it.
+    /// The lane's head, taken out of the lane; read from the store when the lane does not know it.
     async fn head(&mut self, name: &RefName) -> Result<LaneHead, Error> {
-        if let Some(head) = self.lanes.get(name).and_then(|lane| lane.head.clone()) {
+        if let Some(head) = self.lanes.get_mut(name).and_then(|lane| lane.head.take()) {
             return Ok(head);
         }
         let reference = self.core.reference(name).await?;
@@ -197,10 +205,7 @@ impl Machine {
     /// Checks a proposal against the lane's head and makes its commits.
     async fn build(&mut self, name: &RefName, proposal: Proposal) -> Result<Built, Error> {
         // The head is taken out of the lane and put back only when all went well.
-        let mut head = match self.lanes.get_mut(name).and_then(|lane| lane.head.take()) {
-            Some(head) => head,
-            None => self.head(name).await?,
-        };
+        let mut head = self.head(name).await?;
         if head.reference.kind != RefKind::Branch {
             return Err(Error::NotABranch(name.clone()));
         }
@@ -212,7 +217,8 @@ impl Machine {
         }
         let on = head.reference.target;
         let time = self.core.clock.now();
-        let mut change = Change { requires: proposal.requires, records: proposal.records, ..Change::default() };
+        let mut change =
+            Change { requires: proposal.requires, records: proposal.records, ..Change::default() };
         let mut commits = Vec::with_capacity(proposal.drafts.len());
         for draft in proposal.drafts {
             let id = self.make_commit(&mut head, draft, time, &mut change).await?;
@@ -242,6 +248,11 @@ impl Machine {
             return Ok(true);
         }
         if proposal.exact || !head.grew_from(proposal.planned_on) {
+            return Ok(false);
+        }
+        // A merge that has landed since may have moved the merge base.
+        let is_merge = proposal.drafts.iter().any(|draft| !draft.merge_parents.is_empty());
+        if is_merge && head.since(proposal.planned_on).any(|commit| commit.header.parents.len() > 1) {
             return Ok(false);
         }
         for (key, entry) in &proposal.relied {
@@ -315,7 +326,7 @@ impl Machine {
             Err(error) => {
                 for pending in prepared.pending {
                     self.take_turn(&pending.name);
-                    self.forget(&pending);
+                    self.forget(&pending.name, &pending.landed);
                     drop(pending.plan);
                     let _ = pending.reply.send(Err(Error::Store(error.clone())));
                 }
@@ -334,9 +345,9 @@ impl Machine {
                 let _ = pending.reply.send(Ok(Verdict::Landed(pending.landed)));
                 continue;
             };
-            self.forget(&pending);
-            let Pending { name, plan, rebases, reply, .. } = pending;
-            let moved = matches!(refusal.cause, FailedPrecondition::Reference { .. });
+            self.forget(&pending.name, &pending.landed);
+            let Pending { name, landed, plan, rebases, reply } = pending;
+            let moved = has_moved(&refusal.cause, &name, landed.on);
             match plan {
                 // Another process holds the branch too; nobody but the writer can plan this one again.
                 Some(plan) if moved => self.admit(Job::Held { branch: name, plan, reply }),
@@ -344,7 +355,11 @@ impl Machine {
                     // The plan must be free before its owner wakes up.
                     drop(plan);
                     let stale = rebases && moved;
-                    let _ = reply.send(if stale { Ok(Verdict::Stale) } else { Err(refused_error(refusal.cause)) });
+                    let _ = reply.send(if stale {
+                        Ok(Verdict::Stale)
+                    } else {
+                        Err(refused_error(refusal.cause))
+                    });
                 }
             }
         }
@@ -360,11 +375,11 @@ impl Machine {
     }
 
     /// Forgets what a change that did not land has left in memory.
-    fn forget(&mut self, pending: &Pending) {
-        if let Some(lane) = self.lanes.get_mut(&pending.name) {
+    fn forget(&mut self, name: &RefName, landed: &Landed) {
+        if let Some(lane) = self.lanes.get_mut(name) {
             lane.head = None;
         }
-        for id in &pending.landed.commits {
+        for id in &landed.commits {
             self.core.commits.forget(*id);
             self.core.trees.remove(id);
         }
@@ -391,7 +406,10 @@ impl Machine {
                 lane.checkpointing = true;
             }
         }
-        found.into_iter().map(|(name, head)| (name, Head { reference: head.reference, tree: head.tree })).collect()
+        found
+            .into_iter()
+            .map(|(name, head)| (name, Head { reference: head.reference, tree: head.tree }))
+            .collect()
     }
 
     /// All branches with something to store, for an orderly stop.
@@ -420,16 +438,28 @@ impl Machine {
         lane.checkpointing = false;
         let (Some(head), Some(saved)) = (lane.head.as_mut(), saved) else { return };
         let depth_at = |id| self.core.commits.depth(id);
-        let (Ok(stored), Ok(now)) = (depth_at(commit).await, depth_at(head.reference.target).await) else { return };
+        let (Ok(stored), Ok(now)) = (depth_at(commit).await, depth_at(head.reference.target).await) else {
+            return;
+        };
         head.tree = forget_saved(&head.tree, &saved);
         head.pending.commits = now.saturating_sub(stored).min(head.pending.commits);
-        head.pending.operations =
-            head.since(commit).map(|commit| commit.operations.len() as u64).sum::<u64>().min(head.pending.operations);
+        head.pending.operations = head
+            .since(commit)
+            .map(|commit| commit.operations.len() as u64)
+            .sum::<u64>()
+            .min(head.pending.operations);
         // Indexes of older commits would hold the stored nodes in memory.
         self.core.trees.clear();
         let found = Indexed { tree: head.tree.clone(), pending: head.pending };
         self.core.trees.insert(head.reference.target, found);
     }
+}
+
+/// Whether a change was refused because its branch is not at `on` any more, rather than for a condition of the caller.
+fn has_moved(cause: &FailedPrecondition, branch: &RefName, on: CommitId) -> bool {
+    let FailedPrecondition::Reference { name, found } = cause else { return false };
+    let is_there = |found: &Reference| found.kind == RefKind::Branch && found.target == on;
+    name == branch && !found.as_ref().is_some_and(is_there)
 }
 
 fn refused_error(cause: FailedPrecondition) -> Error {

@@ -66,7 +66,9 @@ impl Writer {
     /// Waits, no longer than `within`, until the writer has done what was admitted and has ended.
     pub(crate) async fn stop(&self, within: Duration) {
         let (done, ended) = oneshot::channel();
-        if self.jobs.send(Message::Stop(done)).await.is_ok() && tokio::time::timeout(within, ended).await.is_err() {
+        if self.jobs.send(Message::Stop(done)).await.is_ok()
+            && tokio::time::timeout(within, ended).await.is_err()
+        {
             tracing::warn!(waited_ms = within.as_millis() as u64, "the writer did not end in time");
         }
     }

@@ -1,15 +1,18 @@
 //! The machine, driven step by step.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
 };
 
 use lochan_storage_model::{
     Clock, CommitId, CommitMeta, Content, ContentKey, Micros, RefName, ports::SystemRng,
 };
 use lochan_storage_odb::{
-    Batch, Change, ExpectedReference, LogMeta, RefKind, RefOperation, ReferenceChange, Store,
+    Batch, Change, ExpectedReference, LogMeta, RefKind, RefOperation, ReferenceChange, Store, StoreError,
     memory::{Failure, Memory},
 };
 use tokio::sync::oneshot;
@@ -18,7 +21,8 @@ use super::*;
 use crate::{
     commit::{CommitPlan, GivenId, Operation, Request},
     engine::Options,
-    merge::Rules,
+    merge::{MergePlan, MergeRequest, Rules},
+    testing,
 };
 
 /// A clock that stands still until told.
@@ -48,9 +52,18 @@ fn table(location: &str) -> Content {
     }
 }
 
-fn ref_change(branch: &str, expected: ExpectedReference, new: Option<(RefKind, CommitId)>) -> ReferenceChange {
-    let log =
-        LogMeta { operation: RefOperation::Assign, principal: String::new(), request: None, run: None, time: 0 };
+fn ref_change(
+    branch: &str,
+    expected: ExpectedReference,
+    new: Option<(RefKind, CommitId)>,
+) -> ReferenceChange {
+    let log = LogMeta {
+        operation: RefOperation::Assign,
+        principal: String::new(),
+        request: None,
+        run: None,
+        time: 0,
+    };
     ReferenceChange { name: name(branch), expected, new, log }
 }
 
@@ -174,7 +187,10 @@ async fn lanes_take_turns() {
     }
     let mut quiet = bench.put("quiet", "t").await;
     assert_eq!(bench.step().await, 2);
-    assert!(quiet.try_recv().is_ok(), "the quiet branch is in the first batch, whatever waits on the busy one");
+    assert!(
+        quiet.try_recv().is_ok(),
+        "the quiet branch is in the first batch, whatever waits on the busy one"
+    );
     for _ in 0..3 {
         bench.step().await;
     }
@@ -255,4 +271,75 @@ async fn another_writer_on_the_store_makes_a_proposal_stale_and_loses_nothing() 
     assert_eq!(late.blocking_recv_now().unwrap(), Verdict::Stale);
     let reference = bench.store.reference(&name("main")).await.unwrap().unwrap();
     assert!(reference.target.is_no_ancestor(), "the other's move stands");
+}
+
+#[tokio::test]
+async fn a_change_that_holds_too_much_fails_alone() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let good = bench.put("main", "a").await;
+    let mut change =
+        ref_change("other", ExpectedReference::Absent, Some((RefKind::Branch, CommitId::NO_ANCESTOR)));
+    change.log.principal = "p".repeat(lochan_storage_odb::stage::LOG_TEXT_BYTES_MAX + 1);
+    let (reply, refused) = oneshot::channel();
+    let references = vec![change];
+    bench.machine.admit(Job::Refs { references, requires: Vec::new(), records: Vec::new(), reply });
+    assert_eq!(bench.step().await, 1);
+    landed(good);
+    let refused = refused.blocking_recv_now();
+    assert!(matches!(refused, Err(Error::Store(StoreError::TooLarge { .. }))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_condition_on_a_reference_that_fails_is_answered_not_tried_for_ever() {
+    let (engine, _) = testing::engine_with(Rules::default(), Options::default()).await;
+    testing::branch(&engine, "dev", "main").await;
+    for required in ["dev", "main"] {
+        let on = testing::head(&engine, "main").await;
+        let mut request = Request::new(name("main"), on, CommitMeta::default(), Who::default());
+        request.operations = vec![testing::put("t", table("t"))];
+        request.requires = vec![Requirement::Reference(name(required), ExpectedReference::Absent)];
+        let answer = tokio::time::timeout(Duration::from_secs(10), engine.commit(request)).await;
+        let answer = answer.expect("an answer comes at once");
+        assert!(matches!(answer, Err(Error::ReferenceMoved(_))), "{answer:?}");
+    }
+}
+
+/// The merge base moves with every merge, also where none of the keys relied on does.
+#[tokio::test]
+async fn a_merge_planned_before_another_merge_landed_is_stale() {
+    let (engine, store) = testing::engine_with(Rules::default(), Options::default()).await;
+    let id = testing::commit(&engine, "main", vec![testing::put("k", testing::table(0))]).await.added[0].1;
+    testing::branch(&engine, "dev", "main").await;
+    let update = |n| vec![testing::update("k", testing::table(n), id)];
+    let earlier = testing::commit(&engine, "dev", update(1)).await.head;
+    testing::commit(&engine, "dev", update(0)).await;
+    let later = testing::commit(&engine, "dev", vec![testing::put("p", testing::table(0))]).await.head;
+    let core = engine.core.clone();
+    let on = core.head(&name("main")).await.unwrap();
+    let mut machine = Machine::new(core.clone());
+    let mut waiting = Vec::new();
+    for from in [later, earlier] {
+        let request = MergeRequest {
+            branch: name("main"),
+            expected: on.reference.target,
+            from,
+            options: testing::merge_options(),
+            meta: CommitMeta::default(),
+            who: Who::default(),
+        };
+        let proposal = MergePlan::new(request).unwrap().plan(&core, &on).await.unwrap().unwrap();
+        let (reply, verdict) = oneshot::channel();
+        machine.admit(Job::Propose { branch: name("main"), proposal: Box::new(proposal), reply });
+        waiting.push(verdict);
+    }
+    let mut prepared = machine.prepare().await;
+    let outcome = store.commit(std::mem::take(&mut prepared.batch)).await;
+    machine.settle(prepared, outcome).await;
+    let second = waiting.pop().unwrap().blocking_recv_now().unwrap();
+    landed(waiting.pop().unwrap());
+    assert_eq!(
+        second,
+        Verdict::Stale,
+        "planned again it has nothing to bring; published it would undo the later source"
+    );
 }
