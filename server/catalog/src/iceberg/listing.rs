@@ -114,7 +114,12 @@ async fn children(
     let (size, mut range) = match page {
         PageRequest::All => (usize::MAX, all.clone()),
         PageRequest::First(size) => (*size, all.clone()),
-        PageRequest::After { key, size, .. } => (*size, all.clone().from(&behind(key))),
+        PageRequest::After { key, size, .. } => {
+            if !all.contains(&IndexKey::from_bytes(key)) {
+                return Err(Error::BadRequest("the page token is of another listing".into()));
+            }
+            (*size, all.clone().from(&behind(key)))
+        }
     };
     let mut listed = Listed { keys: Vec::new(), next: None };
     loop {

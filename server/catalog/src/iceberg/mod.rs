@@ -25,7 +25,7 @@ mod tables;
 mod views;
 
 pub use answer::{Config, TableAnswer, TableLoaded, ViewAnswer};
-pub use author::{Author, CommitNote};
+pub use author::{Admission, Author, CommitNote};
 pub use listing::{Listed, PageRequest};
 pub use load::Snapshots;
 pub use lochan_storage_engine::graph::Relative;

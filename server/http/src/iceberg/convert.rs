@@ -1,12 +1,16 @@
 //! Between the words of the wire and those of the catalog.
 
+use std::time::Instant;
+
 use lochan_api_spec::iceberg::identifier::TableIdentifier;
 use lochan_api_spec::syntax::namespace_path::NamespacePath;
 use lochan_api_spec::syntax::prefix::Prefix;
 use lochan_api_spec::syntax::reference::{DEFAULT_BRANCH_ALIAS, DETACHED};
 use lochan_api_spec::syntax::table_name::{At, TableName};
 use lochan_api_spec::syntax::{HashSpec, RefSpec, RelPart};
-use lochan_server_catalog::iceberg::{Author, CommitNote, Name, Namespace, Place, Relative, Target};
+use lochan_server_catalog::iceberg::{
+    Admission, Author, CommitNote, Name, Namespace, Place, Relative, Target,
+};
 use lochan_server_catalog::{Error, Principal, RefPoint};
 use lochan_storage_model::CommitId;
 use serde::de::DeserializeOwned;
@@ -22,9 +26,9 @@ pub(super) fn bad(message: impl Into<String>) -> Failure {
     Refusal::Malformed(message.into()).into()
 }
 
-/// Who asks. Without authentication nobody has a name.
-pub(super) fn principal(_req: &Req) -> Principal {
-    Principal::default()
+/// Who asks.
+pub(super) fn principal(req: &Req) -> Principal {
+    req.principal()
 }
 
 /// Who writes, and what the commit shall say.
@@ -38,7 +42,9 @@ pub(super) fn author(req: &Req) -> Result<Author, Failure> {
     };
     let principal = principal(req);
     let request = replay::request_key(req, &principal)?;
-    Ok(Author { principal, note, request, bytes: req.body.len() as u64 })
+    let (presence, deadline) = (req.presence.clone(), req.admission_deadline);
+    let admission = Admission::new(move || !presence.is_gone() && Instant::now() < deadline);
+    Ok(Author { principal, note, request, bytes: req.body.len() as u64, admission })
 }
 
 /// The place that the prefix of a request names.
@@ -155,9 +161,9 @@ pub(super) fn parts<T>(
     raw: &[Box<RawValue>],
     read: impl Fn(serde_json::Value) -> Result<T, lochan_storage_iceberg::Error>,
 ) -> Result<Vec<T>, Failure> {
-    let read_one = |raw: &Box<RawValue>| {
+    let read_one = |raw: &RawValue| {
         let value = part(field, raw)?;
         read(value).map_err(|error| Failure::App(error.into()))
     };
-    raw.iter().map(read_one).collect()
+    raw.iter().map(|raw| read_one(raw)).collect()
 }
