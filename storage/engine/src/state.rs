@@ -20,6 +20,11 @@ use crate::{
     merge::Rules,
 };
 
+/// An index rebuilt over more edits than this counts as a large one.
+const REBUILT_EDITS: usize = 1_024;
+/// Large rebuilt indexes kept at hand.
+const REBUILT_KEPT: usize = 8;
+
 /// Everything the engine's parts share.
 pub struct Core {
     pub(crate) store: Arc<dyn Store>,
@@ -28,6 +33,8 @@ pub struct Core {
     pub(crate) commits: Commits,
     pub(crate) nodes: Nodes,
     pub(crate) trees: Cache<CommitId, Indexed>,
+    /// Indexes rebuilt over many operations: each holds many nodes that no other shares.
+    rebuilt: Cache<CommitId, Indexed>,
     pub(crate) rules: Rules,
     pub(crate) options: Options,
 }
@@ -69,6 +76,7 @@ impl Core {
             commits: Commits::new(store.clone(), options.commit_cache_bytes),
             nodes: Nodes::new(store.clone(), options.node_cache_bytes),
             trees: Cache::new(options.trees_kept),
+            rebuilt: Cache::new(REBUILT_KEPT),
             store,
             clock,
             rng,
@@ -99,10 +107,21 @@ impl Core {
         if commit.is_no_ancestor() {
             return Ok(Indexed::default());
         }
-        match self.trees.get(&commit) {
+        match self.kept(commit) {
             Some(found) => Ok(found),
             None => self.replay(commit, true).await,
         }
+    }
+
+    /// Lets go of all indexes in memory.
+    pub(crate) fn forget_indexes(&self) {
+        self.trees.clear();
+        self.rebuilt.clear();
+    }
+
+    /// The index of a commit if it is in memory.
+    fn kept(&self, commit: CommitId) -> Option<Indexed> {
+        self.trees.get(&commit).or_else(|| self.rebuilt.get(&commit))
     }
 
     /// The index of a commit rebuilt from the nearest index in memory or checkpoint, or, without `shortcuts`, from its
@@ -115,7 +134,7 @@ impl Core {
             if at.is_no_ancestor() {
                 break Tree::default();
             }
-            if shortcuts && let Some(found) = self.trees.get(&at) {
+            if shortcuts && let Some(found) = self.kept(at) {
                 pending.commits += found.pending.commits;
                 pending.operations += found.pending.operations;
                 break found.tree;
@@ -145,7 +164,8 @@ impl Core {
             return Err(Error::corrupt(format!("commit {commit}"), detail));
         }
         let found = Indexed { tree, pending };
-        self.trees.insert(commit, found.clone());
+        let kept = if edits.len() > REBUILT_EDITS { &self.rebuilt } else { &self.trees };
+        kept.insert(commit, found.clone());
         Ok(found)
     }
 
@@ -178,6 +198,7 @@ impl Core {
                 tree
             }
         };
+        self.rebuilt.remove(&commit);
         self.trees.insert(commit, Indexed { tree: tree.clone(), pending: Pending::default() });
         Ok(tree)
     }

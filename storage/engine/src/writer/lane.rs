@@ -13,6 +13,8 @@ use crate::{index::Tree, state::Pending};
 
 /// Commits of a branch that the writer remembers, to tell what has changed since a plan.
 const RECENT_COMMITS_MAX: usize = 1_024;
+/// Most operations in the commits of a branch that the writer remembers.
+const RECENT_OPERATIONS_MAX: usize = 16 * 1_024;
 
 /// Jobs waiting for one reference, and its head as the writer has planned it.
 #[derive(Default)]
@@ -29,14 +31,18 @@ pub(super) struct LaneHead {
     pub(super) reference: Reference,
     pub(super) tree: Tree,
     pub(super) pending: Pending,
+    /// The commit whose checkpoint is being stored, and what was pending there.
+    pub(super) saving: Option<(CommitId, Pending)>,
     recent: VecDeque<(CommitId, Arc<Commit>)>,
+    /// Operations in `recent`.
+    operations: usize,
     known: HashSet<CommitId>,
 }
 
 impl LaneHead {
     pub(super) fn new(reference: Reference, tree: Tree, pending: Pending) -> Self {
         let known = HashSet::from([reference.target]);
-        Self { reference, tree, pending, recent: VecDeque::new(), known }
+        Self { reference, tree, pending, saving: None, recent: VecDeque::new(), operations: 0, known }
     }
 
     /// Whether `commit` is the head or one of the commits it grew from since the lane was opened.
@@ -56,10 +62,11 @@ impl LaneHead {
         self.reference.target = id;
         self.tree = tree;
         self.known.insert(id);
+        self.operations += commit.operations.len();
         self.recent.push_back((id, commit));
-        if self.recent.len() > RECENT_COMMITS_MAX
-            && let Some((_, oldest)) = self.recent.pop_front()
-        {
+        while self.recent.len() > RECENT_COMMITS_MAX || self.operations > RECENT_OPERATIONS_MAX {
+            let Some((_, oldest)) = self.recent.pop_front() else { break };
+            self.operations -= oldest.operations.len();
             self.known.remove(&oldest.header.parent());
         }
     }

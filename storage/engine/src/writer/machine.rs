@@ -394,22 +394,19 @@ impl Machine {
     /// The branches whose index shall be stored now: name, commit, index. Each is reported back by
     /// [`Machine::checkpointed`].
     pub(super) fn due_checkpoints(&mut self) -> Vec<(RefName, Head)> {
-        let core = &self.core;
-        let due = |lane: &Lane| {
-            let head = lane.head.as_ref()?;
-            (!lane.checkpointing && checkpoint::due(core, &head.tree, head.pending)).then(|| head.clone())
-        };
-        let found: Vec<(RefName, LaneHead)> =
-            self.lanes.iter().filter_map(|(name, lane)| due(lane).map(|head| (name.clone(), head))).collect();
-        for (name, _) in &found {
-            if let Some(lane) = self.lanes.get_mut(name) {
+        let mut found = Vec::new();
+        for (name, lane) in &mut self.lanes {
+            let Some(head) = lane.head.as_mut().filter(|_| !lane.checkpointing) else { continue };
+            if checkpoint::due(&self.core, &head.tree, head.pending) {
+                head.saving = Some((head.reference.target, head.pending));
                 lane.checkpointing = true;
+                found.push((
+                    name.clone(),
+                    Head { reference: head.reference.clone(), tree: head.tree.clone() },
+                ));
             }
         }
         found
-            .into_iter()
-            .map(|(name, head)| (name, Head { reference: head.reference, tree: head.tree }))
-            .collect()
     }
 
     /// All branches with something to store, for an orderly stop.
@@ -433,25 +430,22 @@ impl Machine {
     }
 
     /// Told that the index of `commit` is stored, or that storing it failed.
-    pub(super) async fn checkpointed(&mut self, name: &RefName, commit: CommitId, saved: Option<Saved>) {
+    pub(super) fn checkpointed(&mut self, name: &RefName, commit: CommitId, saved: Option<Saved>) {
         let Some(lane) = self.lanes.get_mut(name) else { return };
         lane.checkpointing = false;
         let (Some(head), Some(saved)) = (lane.head.as_mut(), saved) else { return };
-        let depth_at = |id| self.core.commits.depth(id);
-        let (Ok(stored), Ok(now)) = (depth_at(commit).await, depth_at(head.reference.target).await) else {
-            return;
-        };
         head.tree = forget_saved(&head.tree, &saved);
-        head.pending.commits = now.saturating_sub(stored).min(head.pending.commits);
-        head.pending.operations = head
-            .since(commit)
-            .map(|commit| commit.operations.len() as u64)
-            .sum::<u64>()
-            .min(head.pending.operations);
-        // Indexes of older commits would hold the stored nodes in memory.
-        self.core.trees.clear();
-        let found = Indexed { tree: head.tree.clone(), pending: head.pending };
-        self.core.trees.insert(head.reference.target, found);
+        // Where the branch was set elsewhere meanwhile, its own count goes on.
+        if let Some((_, stored)) = head.saving.take_if(|(saving, _)| *saving == commit) {
+            head.pending.commits = head.pending.commits.saturating_sub(stored.commits);
+            head.pending.operations = head.pending.operations.saturating_sub(stored.operations);
+        }
+        // Indexes of older commits would hold the stored nodes in memory. Heads are in use; they are all durable here.
+        self.core.forget_indexes();
+        for head in self.lanes.values().filter_map(|lane| lane.head.as_ref()) {
+            let found = Indexed { tree: head.tree.clone(), pending: head.pending };
+            self.core.trees.insert(head.reference.target, found);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The thread that runs the machine.
 
-use std::{sync::Arc, thread, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
 
+use futures::FutureExt;
 use lochan_storage_model::{CommitId, RefName};
 use tokio::{
     runtime::Handle,
@@ -16,8 +17,6 @@ use crate::{
 
 /// When a caller shall come back to a full queue.
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
-/// Jobs taken from the queue between two batches.
-const TAKEN_MAX: usize = 1_024;
 
 enum Message {
     Job(Job),
@@ -39,7 +38,7 @@ pub(crate) struct Writer {
 impl Writer {
     /// Starts the thread.
     pub(crate) fn start(core: Arc<Core>) -> Result<Self, Error> {
-        let (jobs, queue) = mpsc::channel(core.options.queue_max);
+        let (jobs, queue) = mpsc::channel(half_queue(&core));
         let runtime = Handle::current();
         // A thread of its own: a batch blocks on its sync, and nothing else shall wait for that.
         thread::Builder::new()
@@ -86,10 +85,10 @@ async fn run(core: Arc<Core>, mut queue: mpsc::Receiver<Message>, runtime: Handl
                     Some(message) => take(&mut machine, &mut stop, message),
                     None => break,
                 },
-                Some(done) = checkpoints.recv() => note(&mut machine, done).await,
+                Some(done) = checkpoints.recv() => note(&mut machine, done),
             }
         }
-        for _ in 0..TAKEN_MAX {
+        while machine.waiting() < half_queue(&core) {
             match queue.try_recv() {
                 Ok(message) => take(&mut machine, &mut stop, message),
                 Err(_) => break,
@@ -97,12 +96,12 @@ async fn run(core: Arc<Core>, mut queue: mpsc::Receiver<Message>, runtime: Handl
         }
         while machine.must_wait() {
             match checkpoints.recv().await {
-                Some(done) => note(&mut machine, done).await,
+                Some(done) => note(&mut machine, done),
                 None => break,
             }
         }
         while let Ok(done) = checkpoints.try_recv() {
-            note(&mut machine, done).await;
+            note(&mut machine, done);
         }
         let mut prepared = machine.prepare().await;
         if !prepared.is_empty() {
@@ -133,6 +132,11 @@ async fn run(core: Arc<Core>, mut queue: mpsc::Receiver<Message>, runtime: Handl
     }
 }
 
+/// Half of the jobs that may wait: as many in the channel, as many in the lanes, where branches take turns.
+fn half_queue(core: &Core) -> usize {
+    (core.options.queue_max / 2).max(1)
+}
+
 fn take(machine: &mut Machine, stop: &mut Option<oneshot::Sender<()>>, message: Message) {
     match message {
         Message::Job(job) => machine.admit(job),
@@ -140,16 +144,22 @@ fn take(machine: &mut Machine, stop: &mut Option<oneshot::Sender<()>>, message: 
     }
 }
 
-async fn note(machine: &mut Machine, done: Checkpointed) {
-    machine.checkpointed(&done.name, done.commit, done.saved).await;
+fn note(machine: &mut Machine, done: Checkpointed) {
+    machine.checkpointed(&done.name, done.commit, done.saved);
 }
 
 async fn checkpoint(core: Arc<Core>, name: RefName, head: Head, told: mpsc::UnboundedSender<Checkpointed>) {
     let commit = head.reference.target;
-    let saved = store_checkpoint(&core, commit, &head.tree).await;
-    if let Err(error) = &saved {
-        tracing::warn!(reference = %name, error = %error, "a checkpoint was not stored");
-    }
+    // The writer may wait for this one, so it is told whatever happens here; a panic was reported where it happened.
+    let saved = AssertUnwindSafe(store_checkpoint(&core, commit, &head.tree)).catch_unwind().await;
+    let saved = match saved {
+        Ok(Ok(saved)) => Some(saved),
+        Ok(Err(error)) => {
+            tracing::warn!(reference = %name, error = %error, "a checkpoint was not stored");
+            None
+        }
+        Err(_) => None,
+    };
     // The writer may have ended meanwhile; then nobody needs to know.
-    let _ = told.send(Checkpointed { name, commit, saved: saved.ok() });
+    let _ = told.send(Checkpointed { name, commit, saved });
 }

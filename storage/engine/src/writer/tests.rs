@@ -77,6 +77,10 @@ type Waiting = oneshot::Receiver<Result<Verdict, Error>>;
 
 impl Bench {
     async fn new(branches: &[&str], group_max: usize) -> Self {
+        Self::with(branches, Options { group_max, ..Options::default() }).await
+    }
+
+    async fn with(branches: &[&str], options: Options) -> Self {
         let store = Arc::new(Memory::new());
         for branch in branches {
             let new = Some((RefKind::Branch, CommitId::NO_ANCESTOR));
@@ -88,7 +92,7 @@ impl Bench {
             Arc::new(Stopped(AtomicI64::new(1_000_000))),
             Arc::new(SystemRng),
             Rules::default(),
-            Options { group_max, ..Options::default() },
+            options,
         ));
         Self { store, machine: Machine::new(core.clone()), core }
     }
@@ -342,4 +346,119 @@ async fn a_merge_planned_before_another_merge_landed_is_stale() {
         Verdict::Stale,
         "planned again it has nothing to bring; published it would undo the later source"
     );
+}
+
+#[tokio::test]
+async fn a_branch_set_elsewhere_during_a_checkpoint_keeps_its_own_count() {
+    let mut bench = Bench::with(&["main"], Options { checkpoint_commits_min: 5, ..Options::default() }).await;
+    for n in 0..10 {
+        bench.put("main", &format!("t{n}")).await;
+        bench.step().await;
+    }
+    let (_, saving) = bench.machine.due_checkpoints().pop().unwrap();
+    let at = ExpectedReference::At(RefKind::Branch, saving.reference.target);
+    let references = vec![ref_change("main", at, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))];
+    let (reply, _) = oneshot::channel();
+    bench.machine.admit(Job::Refs { references, requires: Vec::new(), records: Vec::new(), reply });
+    bench.step().await;
+    for n in 0..3 {
+        bench.put("main", &format!("u{n}")).await;
+        bench.step().await;
+    }
+    bench.machine.checkpointed(&name("main"), saving.reference.target, Some(Default::default()));
+    let head = bench.core.head(&name("main")).await.unwrap();
+    let pending = bench.core.indexed(head.reference.target).await.unwrap().pending;
+    assert_eq!((pending.commits, pending.operations), (3, 3));
+}
+
+#[tokio::test]
+async fn a_checkpoint_takes_off_what_was_pending_when_it_began() {
+    let mut bench = Bench::with(&["main"], Options { checkpoint_commits_min: 5, ..Options::default() }).await;
+    for n in 0..7 {
+        bench.put("main", &format!("t{n}")).await;
+        bench.step().await;
+    }
+    let (_, saving) = bench.machine.due_checkpoints().pop().unwrap();
+    bench.put("main", "later").await;
+    bench.step().await;
+    assert!(bench.machine.due_checkpoints().is_empty(), "one at a time");
+    bench.machine.checkpointed(&name("main"), saving.reference.target, Some(Default::default()));
+    let head = bench.core.head(&name("main")).await.unwrap();
+    let pending = bench.core.indexed(head.reference.target).await.unwrap().pending;
+    assert_eq!((pending.commits, pending.operations), (1, 1));
+}
+
+/// A clock at which the writer waits for a permit.
+#[derive(Default)]
+struct Gate {
+    state: std::sync::Mutex<(u64, u64)>,
+    changed: std::sync::Condvar,
+}
+
+impl Gate {
+    fn let_through(&self, permits: u64) {
+        self.state.lock().unwrap().0 += permits;
+        self.changed.notify_all();
+    }
+
+    /// Waits until the writer has come here for the time `arrivals`.
+    fn wait_for(&self, arrivals: u64) {
+        let state = self.state.lock().unwrap();
+        drop(self.changed.wait_while(state, |(_, arrived)| *arrived < arrivals).unwrap());
+    }
+}
+
+impl Clock for Gate {
+    fn now(&self) -> Micros {
+        if std::thread::current().name() == Some("lochan-writer") {
+            let mut state = self.state.lock().unwrap();
+            state.1 += 1;
+            self.changed.notify_all();
+            state = self.changed.wait_while(state, |(permits, _)| *permits == 0).unwrap();
+            state.0 -= 1;
+        }
+        0
+    }
+}
+
+#[tokio::test]
+async fn no_more_writes_wait_than_the_queue_holds() {
+    let queue_max = 8;
+    let store = Arc::new(Memory::new());
+    let new = Some((RefKind::Branch, CommitId::NO_ANCESTOR));
+    let references = vec![ref_change("main", ExpectedReference::Absent, new)];
+    store.commit(Batch { changes: vec![Change { references, ..Change::default() }] }).await.unwrap();
+    let gate = Arc::new(Gate::default());
+    let options = Options { queue_max, group_max: 1, ..Options::default() };
+    let engine =
+        crate::Engine::start(store, gate.clone(), Arc::new(SystemRng), Rules::default(), options).unwrap();
+    let mut admitted = Vec::new();
+    for round in 0..10 {
+        loop {
+            let engine = engine.clone();
+            let table_name = format!("t{}", admitted.len());
+            let mut asked = Box::pin(async move {
+                let on = testing::head(&engine, "main").await;
+                let mut request = Request::new(name("main"), on, CommitMeta::default(), Who::default());
+                request.operations = vec![testing::put(&table_name, table(&table_name))];
+                engine.commit(request).await
+            });
+            match futures::poll!(&mut asked) {
+                std::task::Poll::Pending => admitted.push(asked),
+                std::task::Poll::Ready(answer) => {
+                    assert!(matches!(answer, Err(Error::Busy { .. })), "{answer:?}");
+                    break;
+                }
+            }
+        }
+        // The writer works on one, and `round` are done.
+        gate.wait_for(round + 1);
+        assert!(admitted.len() <= queue_max + 1 + round as usize, "{} after {round}", admitted.len());
+        gate.let_through(1);
+        gate.wait_for(round + 2);
+    }
+    gate.let_through(1_000_000);
+    for answer in futures::future::join_all(admitted).await {
+        answer.unwrap();
+    }
 }
