@@ -107,15 +107,27 @@ pub enum Command {
     /// Show the commits that led to a state, newest first.
     Log(commit::log::Args),
     /// Show what differs between two states.
+    ///
+    /// Lists the keys that came (+), went (-) or changed (~) on the way from the first state to the second. With one
+    /// state, on the way from the default branch to it.
     Diff(state::diff::Args),
     /// Show a branch, a tag, a commit or a content.
+    ///
+    /// A hash, or a point with steps (main~1), is a commit. Another word is a branch or tag of that name; if there is
+    /// none, a key. With --ref it is always a key; --as says what is meant.
     Show(state::show::Args),
     /// Read, list, change or delete what keys hold.
     #[command(subcommand)]
     Content(content::Verb),
     /// Merge a state into a branch, as one commit.
+    ///
+    /// Keys that both sides changed are conflicts: nothing is merged, both sides are shown, and --key-mode or --mode says
+    /// what is to be done with them.
     Merge(merge::merge_into::Args),
     /// Replay single commits onto a branch.
+    ///
+    /// Each becomes a commit of its own that keeps message and authors. Give them oldest first; each must be the parent
+    /// of the next.
     CherryPick(merge::cherry_pick::Args),
     /// Move a branch to another commit.
     ///
@@ -128,6 +140,8 @@ pub enum Command {
     #[command(subcommand)]
     Remote(setup::remote::Verb),
     /// Print a completion script for a shell.
+    ///
+    /// For example: lochan completions bash > ~/.local/share/bash-completion/completions/lochan
     Completions(setup::completions::Args),
     /// Write the man pages into a folder, or print the main one.
     Man(setup::man::Args),

@@ -42,6 +42,8 @@ pub enum Error {
         source_is_branch: bool,
         /// The keys in conflict.
         keys: Vec<ContentKey>,
+        /// Why, key by key.
+        conflicts: Vec<Conflict>,
     },
     /// No commit begins with the digits given.
     #[error("no commit begins with '{0}'")]
@@ -106,6 +108,9 @@ impl Error {
 
     /// The conflicts that the server named.
     pub fn conflicts(&self) -> &[Conflict] {
+        if let Self::Merge { conflicts, .. } = self {
+            return conflicts;
+        }
         match self.refusal().and_then(|refusal| refusal.details.as_ref()) {
             Some(ErrorDetails::ReferenceConflicts { conflicts }) => conflicts,
             _ => &[],

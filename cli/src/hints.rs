@@ -2,6 +2,7 @@
 
 use lochan_api_spec::nessie::model::{ConflictType, ContentKey, ErrorCode};
 use lochan_api_spec::nessie::v2::trees::{GetEntries, get_all_references, get_entries};
+use lochan_api_spec::syntax::RefSpec;
 
 use crate::args::key;
 use crate::client::{self, Refusal};
@@ -37,7 +38,7 @@ pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>, likene
 /// Hints that need no server.
 pub fn offline(error: &Error) -> Vec<String> {
     match error {
-        Error::Settings(message) if message.contains("endpoint") => {
+        Error::Settings(message) if message.starts_with("the endpoint") => {
             vec![format!("an endpoint is the server's root, such as {ENDPOINT_DEFAULT}")]
         }
         _ => Vec::new(),
@@ -96,7 +97,8 @@ fn unreachable_server(session: &Session) -> Vec<String> {
 fn outcome_unknown(request: &str) -> Vec<String> {
     let mut hints = vec!["look before repeating it: a second try may do it twice".to_owned()];
     if request.contains("/history/") {
-        hints.push("`lochan log BRANCH -n 3` shows whether the commit is there".to_owned());
+        let branch = branch_of(request).unwrap_or_else(|| "BRANCH".to_owned());
+        hints.push(format!("`lochan log {branch} -n 3` shows whether the commit is there"));
     } else {
         hints.push("`lochan branch` and `lochan tag` show where references stand".to_owned());
     }
@@ -122,9 +124,7 @@ fn merge_conflict(error: &Error) -> Vec<String> {
         format!("keep {target}'s state:  {}", modes("DROP")),
     ];
     if *source_is_branch {
-        hints.push(format!(
-            "or see both with `lochan diff {target} {source_name}`, redo the change on a fresh branch of {target}, and merge that"
-        ));
+        hints.push(format!("or make the change anew on a fresh branch of {target} and merge that"));
     }
     hints
 }
@@ -159,6 +159,7 @@ async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
         }
         _ => &[],
     };
+    let branch = branch_of(&refusal.request).unwrap_or_else(|| "BRANCH".to_owned());
     let mut absent: Vec<&ContentKey> = Vec::new();
     for conflict in error_conflicts {
         match (conflict.conflict_type, &conflict.key) {
@@ -170,7 +171,7 @@ async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
             }
             (ConflictType::NamespaceAbsent, Some(key)) => absent.push(key),
             (ConflictType::NamespaceNotEmpty, Some(key)) => hints.push(format!(
-                "`lochan content list --prefix {}` shows what is in it",
+                "`lochan content list --ref {branch} --prefix {}` shows what is in it",
                 key::in_shell(&key::show(key))
             )),
             (
@@ -188,12 +189,19 @@ async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
     // The outermost one is told last and must be made first.
     for key in absent.iter().rev().take(SUGGESTIONS_MAX) {
         hints.push(format!(
-            "make it with `lochan content commit --put {} --namespace`",
+            "make it with `lochan content commit --ref {branch} --put {} --namespace`",
             key::in_shell(&key::show(key))
         ));
     }
     hints.dedup();
     hints
+}
+
+/// The name in a request's path: `dev` of `POST /api/v2/trees/dev%40HASH/history/merge`.
+fn branch_of(request: &str) -> Option<String> {
+    let (_, path) = request.split_once("/trees/")?;
+    let segment = path.split(['/', '?']).next()?;
+    RefSpec::parse_encoded(segment).ok()?.name
 }
 
 /// What stands between quotes behind a word: the name in `Named reference 'x' not found`.

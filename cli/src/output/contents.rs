@@ -57,25 +57,28 @@ pub fn fields(content: &Content) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// A content in one line: `table  snapshot 7001  s3://…/m1.json`.
+/// A content in one line: `table, snapshot 7001, metadata 00003-….metadata.json`.
 pub fn summary(content: &Content) -> String {
+    let mut out = kind_word(content.kind()).to_owned();
+    let detail = detail(content);
+    if !detail.is_empty() {
+        out.push_str(", ");
+        out.push_str(&detail);
+    }
+    out
+}
+
+/// What tells a content from others of its kind; empty when nothing does.
+pub fn detail(content: &Content) -> String {
     let first = match content {
         Content::IcebergTable(table) if table.snapshot_id < 0 => Some("no snapshot".to_owned()),
         Content::IcebergTable(table) => Some(format!("snapshot {}", table.snapshot_id)),
         Content::IcebergView(view) => Some(format!("version {}", view.version_id)),
         Content::Udf(function) => function.version_id.as_ref().map(|version| format!("version {version}")),
-        Content::DeltaLakeTable(_) => None,
-        Content::Namespace(namespace) if namespace.properties.is_empty() => {
-            Some("without properties".to_owned())
-        }
-        Content::Namespace(_) => None,
+        Content::DeltaLakeTable(_) | Content::Namespace(_) => None,
     };
-    let mut out = kind_word(content.kind()).to_owned();
-    for part in first.into_iter().chain(fields(content).into_iter().filter_map(place)) {
-        out.push_str(", ");
-        out.push_str(&part);
-    }
-    out
+    let rest = fields(content).into_iter().filter_map(place);
+    first.into_iter().chain(rest).collect::<Vec<_>>().join(", ")
 }
 
 fn place((name, value): (&'static str, String)) -> Option<String> {

@@ -21,9 +21,9 @@ impl Format for Human {
         let mut page = Page::new(self.look);
         let label = page.paint(style::ERROR, "error:");
         page.line(&format!("{label} {error}"));
-        for conflict in error.conflicts() {
-            // A single conflict is what the message already says.
-            if error.conflicts().len() > 1 {
+        // A single conflict is what the message already says, those of a merge stand in its report.
+        if error.conflicts().len() > 1 && !matches!(error, Error::Merge { .. }) {
+            for conflict in error.conflicts() {
                 page.line(&format!("  {}", conflict.message));
             }
         }

@@ -16,7 +16,7 @@ use crate::args::Global;
 use crate::error::Error;
 use crate::host::{Host, Zone};
 
-pub use contents::{changes, fields, kind_word, summary};
+pub use contents::{changes, detail, fields, kind_word, summary};
 pub use page::Page;
 
 use lochan_api_spec::syntax::Instant;

@@ -7,6 +7,7 @@ use lochan_api_spec::syntax::reference::NO_ANCESTOR_HASH;
 
 use super::{Look, time};
 use crate::args::key;
+use crate::client::HASH_DIGITS;
 
 /// Digits of a hash where nobody asked for all.
 pub const HASH_DIGITS_SHORT: usize = 12;
@@ -96,7 +97,7 @@ impl Page {
     pub fn head(&self, hash: Option<&str>) -> String {
         match hash {
             Some(hash) if hash != NO_ANCESTOR_HASH => self.hash(hash),
-            _ => self.paint(style::FAINT, "(no commits)"),
+            _ => self.paint(style::FAINT, "no commits"),
         }
     }
 
@@ -129,6 +130,13 @@ impl Page {
         time::relative(at, self.look.now)
     }
 
+    /// A commit's message. Full hashes in it, which servers write into those of merges, are shortened like any other.
+    pub fn message(&self, text: &str) -> String {
+        let is_hash = |word: &str| word.len() == HASH_DIGITS && word.bytes().all(|b| b.is_ascii_hexdigit());
+        let short = |word| if is_hash(word) { self.digits(word) } else { word };
+        text.split(' ').map(short).collect::<Vec<_>>().join(" ")
+    }
+
     /// Appends one commit as one line: hash, first line of the message, age.
     pub fn commit_line(&mut self, indent: &str, meta: &CommitMetaV2) {
         let line = self.commit_text(meta, true);
@@ -138,7 +146,7 @@ impl Page {
     /// One commit as one line; `padded` aligns the ages of several.
     pub fn commit_text(&self, meta: &CommitMetaV2, padded: bool) -> String {
         let hash = self.hash(meta.hash.as_deref().unwrap_or_default());
-        let mut message = first_line(&meta.message, MESSAGE_CHARS_MAX);
+        let mut message = first_line(&self.message(&meta.message), MESSAGE_CHARS_MAX);
         if padded {
             message = pad(&message, MESSAGE_CHARS_MAX);
         }

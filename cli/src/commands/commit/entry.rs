@@ -63,7 +63,7 @@ pub fn write(page: &mut Page, entry: &LogEntryV2, names: &Names) {
         page.field(WIDTH, "Property", &format!("{name} = {}", values.join(", ")));
     }
     page.gap();
-    for line in meta.message.lines() {
+    for line in page.message(&meta.message).lines() {
         page.line(&format!("    {line}"));
     }
     if let Some(operations) = &entry.operations {

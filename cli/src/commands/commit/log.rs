@@ -136,7 +136,7 @@ impl Report for Log {
                     "{}{} {}  {}",
                     page.hash(meta.hash.as_deref().unwrap_or_default()),
                     entry::decoration(page, &self.names, meta),
-                    first_line(&meta.message, MESSAGE_CHARS_MAX),
+                    first_line(&page.message(&meta.message), MESSAGE_CHARS_MAX),
                     page.paint(style::FAINT, &age),
                 );
                 page.line(&line);

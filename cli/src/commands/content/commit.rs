@@ -9,16 +9,11 @@ use crate::args::key;
 use crate::commands::{Done, Session};
 use crate::error::Error;
 
-/// Commit changes, from options or a JSON document.
-///
-/// The document is an array of operations or an object with `operations` and perhaps `commitMeta`, as the API takes it:
-/// [{"type": "PUT", "key": {"elements": ["ns"]}, "content": {"type": "NAMESPACE", "elements": ["ns"]}}]
-///
-/// A put without content id updates what the key holds already.
+/// Keys and options; the help stands in [`super::Verb`].
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The branch (without it: the default branch)
-    #[arg(short, long = "ref", value_name = "BRANCH")]
+    #[arg(short = 'r', long = "ref", value_name = "BRANCH")]
     pub branch: Option<String>,
     /// What the commit does, in words
     #[arg(short, long)]

@@ -7,16 +7,14 @@ use crate::args::key;
 use crate::commands::{Done, Session};
 use crate::error::Error;
 
-/// Delete keys, as one commit.
-///
-/// Earlier commits keep what the keys held; no file is deleted.
+/// Keys and options; the help stands in [`super::Verb`].
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The keys; dots separate, double quotes protect: sales."a.b"
     #[arg(required = true, value_name = "KEY", value_parser = key::parse)]
     pub keys: Vec<ContentKey>,
     /// The branch (without it: the default branch)
-    #[arg(short, long = "ref", value_name = "BRANCH")]
+    #[arg(short = 'r', long = "ref", value_name = "BRANCH")]
     pub branch: Option<String>,
     /// What the commit does, in words
     #[arg(short, long)]

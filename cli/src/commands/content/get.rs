@@ -18,7 +18,7 @@ pub struct Args {
     #[arg(required = true, value_name = "KEY", value_parser = key::parse)]
     pub keys: Vec<ContentKey>,
     /// A branch, a tag or a commit (without it: the default branch)
-    #[arg(short, long = "ref", value_name = "POINT")]
+    #[arg(short = 'r', long = "ref", value_name = "POINT")]
     pub at: Option<String>,
 }
 

@@ -8,13 +8,13 @@ use crate::args::key;
 use crate::commands::{Done, Session, cel, point_or_default};
 use crate::error::Error;
 use crate::output::page::{Page, pad, style, widest};
-use crate::output::{Report, kind_word, summary};
+use crate::output::{Report, detail, kind_word};
 
 /// List keys.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A branch, a tag or a commit (without it: the default branch)
-    #[arg(short, long = "ref", value_name = "POINT")]
+    #[arg(short = 'r', long = "ref", value_name = "POINT")]
     pub at: Option<String>,
     /// Only contents of this type: table, view, delta, namespace, function, or a word such as ICEBERG_TABLE; may be
     /// repeated
@@ -73,9 +73,9 @@ impl Report for Keys {
         for entry in &self.0.entries {
             let kind = page.paint(style::FAINT, &pad(kind_word(entry.kind), types));
             page.line(&format!("{kind}  {}", page.key(&entry.name)));
-            if let Some(content) = &entry.content {
-                let summary = page.paint(style::FAINT, &summary(content));
-                page.line(&format!("{}  {summary}", pad("", types)));
+            if let Some(detail) = entry.content.as_ref().map(detail).filter(|detail| !detail.is_empty()) {
+                let detail = page.paint(style::FAINT, &detail);
+                page.line(&format!("{}  {detail}", pad("", types)));
             }
         }
     }

@@ -19,8 +19,15 @@ pub enum Verb {
     /// List keys
     List(list::Args),
     /// Commit changes, from options or a JSON document
+    ///
+    /// The document is an array of operations, or an object with `operations` and perhaps `commitMeta`, as the API takes
+    /// it: [{"type": "PUT", "key": {"elements": ["ns"]}, "content": {"type": "NAMESPACE", "elements": ["ns"]}}]
+    ///
+    /// A put without content id updates what the key holds already.
     Commit(Box<commit::Args>),
     /// Delete keys, as one commit
+    ///
+    /// Earlier commits keep what the keys held; no file is deleted.
     Delete(delete::Args),
 }
 

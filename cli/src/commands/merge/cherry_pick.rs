@@ -11,10 +11,7 @@ use crate::args::{key, target};
 use crate::commands::{Done, Session, point_or_default};
 use crate::error::{Error, count};
 
-/// Replay single commits onto a branch.
-///
-/// Each becomes a commit of its own that keeps message and authors. Give them oldest first; each must be the parent of the
-/// next.
+/// Words and options; the command's help stands in [`crate::args::Command`].
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "lochan cherry-pick [OPTIONS] <COMMIT>... [into <BRANCH>]")]
 pub struct Args {

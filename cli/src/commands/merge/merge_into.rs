@@ -11,10 +11,7 @@ use crate::args::{key, point, target::Into};
 use crate::commands::{Done, Session, point_or_default};
 use crate::error::Error;
 
-/// Merge a state into a branch, as one commit.
-///
-/// Keys that both sides changed are conflicts: nothing is merged, both sides are shown, and --key-mode or --mode says what
-/// is to be done with them.
+/// Words and options; the command's help stands in [`crate::args::Command`].
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "lochan merge [OPTIONS] <SOURCE> [into <BRANCH>]")]
 pub struct Args {

@@ -68,6 +68,7 @@ pub async fn finish(mut outcome: Outcome, session: &Session) -> Result<Done, Err
         target: outcome.target_name.clone(),
         source_is_branch: outcome.source_is_branch,
         keys,
+        conflicts: found.iter().map(|(_, conflict)| conflict.clone()).collect(),
     });
     let conflicts = if found.is_empty() {
         Vec::new()
@@ -98,10 +99,13 @@ impl Report for Told {
         let Outcome { way, response, source_name, target_name, .. } = &self.outcome;
         let (source, target) = (page.name(source_name), page.name(target_name));
         let old = page.head(self.outcome.target.hash.as_deref());
+        let merge = *way == Way::Merge;
         if !response.was_successful {
-            let would = if self.outcome.dry_run { "Would not merge" } else { "Nothing merged" };
-            let would = if *way == Way::Merge { would } else { "Nothing cherry-picked" };
-            page.line(&format!("{would} from {source} into {target}, still at {old}"));
+            let verb = if merge { "merge" } else { "cherry-pick" };
+            page.line(&match self.outcome.dry_run {
+                true => format!("Would not {verb} {source} into {target}, which stays at {old}"),
+                false => format!("Nothing {} from {source} into {target}, still at {old}", way.done()),
+            });
             page.gap();
             for conflict in self.conflicts.iter().take(KEYS_SHOWN_MAX) {
                 conflict.human(page, source_name, target_name);
@@ -112,15 +116,14 @@ impl Report for Told {
         let details = &response.details;
         let keys = count(details.len(), "key", "keys");
         if self.outcome.dry_run && !details.is_empty() {
-            let would = if *way == Way::Merge { "Would merge" } else { "Would cherry-pick" };
+            let would = if merge { "Would merge" } else { "Would cherry-pick" };
             page.line(&format!("{would} {source} into {target} without conflict: {keys}"));
-        } else if !response.was_applied {
-            let done = way.done();
-            return page.line(&format!("Nothing to be {done}: {target} stays at {old}"));
-        } else {
+        } else if response.was_applied {
             let new = page.head(response.resultant_target_hash.as_deref());
-            let done = if *way == Way::Merge { "Merged" } else { "Cherry-picked" };
+            let done = if merge { "Merged" } else { "Cherry-picked" };
             page.line(&format!("{done} {source} into {target}: {old} → {new}, {keys}"));
+        } else {
+            page.line(&format!("Nothing to be {} from {source}: {target} stays at {old}", way.done()));
         }
         for detail in details.iter().take(KEYS_SHOWN_MAX) {
             let how = match detail.merge_behavior {

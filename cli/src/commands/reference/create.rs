@@ -3,6 +3,7 @@
 use lochan_api_spec::nessie::model::{ErrorCode, ReferenceInput, ReferenceKind, SingleReferenceResponse};
 use lochan_api_spec::nessie::v2::trees::{CreateReference, create_reference};
 use lochan_api_spec::syntax::RefSpec;
+use lochan_api_spec::syntax::reference::NO_ANCESTOR_HASH;
 use serde_json::Value;
 
 use super::moved;
@@ -75,12 +76,13 @@ impl Report for Created {
     fn human(&self, page: &mut Page) {
         let reference = &self.response.reference;
         let name = page.name(reference.name.as_deref().unwrap_or_default());
-        let head = page.head(reference.hash.as_deref());
+        let hash = reference.hash.as_deref().filter(|hash| *hash != NO_ANCESTOR_HASH);
+        let at = hash.map_or_else(|| "without commits".to_owned(), |hash| format!("at {}", page.hash(hash)));
         let from = match point::show(&self.base, crate::output::page::HASH_DIGITS_SHORT) {
             base if base == "-" => ", from the default branch".to_owned(),
             _ if self.base.name.is_none() && self.base.parts.is_empty() => String::new(),
             base => format!(", from {base}"),
         };
-        page.line(&format!("Created {} {name} at {head}{from}", kind_word(self.kind)));
+        page.line(&format!("Created {} {name} {at}{from}", kind_word(self.kind)));
     }
 }

@@ -96,7 +96,7 @@ fn extended(page: &Page, reference: &ReferenceV2) -> Option<String> {
         let age = meta.commit_time.map(|at| page.ago(at)).unwrap_or_default();
         out.push_str(&format!(
             "  {}  {}",
-            pad(&first_line(&meta.message, MESSAGE_CHARS_MAX), MESSAGE_CHARS_MAX),
+            pad(&first_line(&page.message(&meta.message), MESSAGE_CHARS_MAX), MESSAGE_CHARS_MAX),
             page.paint(style::FAINT, &age)
         ));
     }
@@ -117,7 +117,7 @@ impl Report for One {
     }
 
     fn human(&self, page: &mut Page) {
-        const WIDTH: usize = 9;
+        const WIDTH: usize = 10;
         let name = self.reference.name.as_deref().unwrap_or_default();
         let default = if name == self.default_branch { " (default)" } else { "" };
         let title = format!("{} {}{default}", kind_word(self.reference.kind), page.name(name));

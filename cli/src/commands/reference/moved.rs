@@ -100,7 +100,8 @@ impl Report for Moved {
         if commits.len() > COMMITS_SHOWN_MAX {
             page.line(&format!("  … and {} more", commits.len() - COMMITS_SHOWN_MAX));
         }
-        let text = page.paint(style::FAINT, "To get them back:");
+        let text = page
+            .paint(style::FAINT, if commits.len() == 1 { "To get it back:" } else { "To get them back:" });
         page.line(&text);
         page.line(&format!("  {}", self.undo()));
     }

@@ -7,9 +7,7 @@ use crate::args::Cli;
 use crate::error::Error;
 use crate::host::Host;
 
-/// Print a completion script for a shell.
-///
-/// For example: lochan completions bash > ~/.local/share/bash-completion/completions/lochan
+/// Words and options; the command's help stands in [`crate::args::Command`].
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The shell

@@ -10,14 +10,12 @@ use crate::error::{Error, count};
 use crate::output::page::{Page, pad, style, widest};
 use crate::output::{Report, changes, kind_word, summary};
 
-/// Show what differs between two states.
-///
-/// Lists the keys that came (+), went (-) or changed (~) on the way from the first state to the second.
+/// Words and options; the command's help stands in [`crate::args::Command`].
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The state to begin with: a branch, a tag or a commit
+    /// The state to begin with: a branch, a tag or a commit; alone it is the one to end with
     pub from: String,
-    /// The state to end with (without it: the default branch begins and FROM ends)
+    /// The state to end with
     pub to: Option<String>,
     /// Only these keys; may be repeated
     #[arg(long, value_name = "KEY", value_parser = key::parse)]

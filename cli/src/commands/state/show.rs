@@ -13,16 +13,13 @@ use crate::commands::content::get;
 use crate::commands::{Done, Session, commit, point_or_default, reference};
 use crate::error::Error;
 
-/// Show a branch, a tag, a commit or a content.
-///
-/// A hash, or a point with steps (main~1), is a commit. Another word is a branch or tag of that name; if there is none,
-/// a key. With --ref it is always a key; --as says what is meant.
+/// Words and options; the command's help stands in [`crate::args::Command`].
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A branch, a tag, a commit or a key (without it: the default branch)
     pub what: Option<String>,
     /// Where to look a key up (without it: on the default branch)
-    #[arg(short, long = "ref", value_name = "POINT")]
+    #[arg(short = 'r', long = "ref", value_name = "POINT")]
     pub at: Option<String>,
     /// What the word is
     #[arg(long = "as", value_name = "KIND", value_enum)]

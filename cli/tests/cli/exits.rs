@@ -1,0 +1,140 @@
+//! Exit codes, errors and hints; the binary itself from outside.
+
+use assert_cmd::Command;
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::stub::Stub;
+use crate::world::*;
+
+fn stub(status: u16, body: String) -> Stub {
+    Stub::start(vec![
+        references(),
+        ("GET /api/v2/trees/", status, body.clone()),
+        ("POST /api/v2/trees/", status, body),
+    ])
+}
+
+#[test]
+fn unknown_names_get_a_suggestion() {
+    let stub = stub(404, error(404, "REFERENCE_NOT_FOUND", "Named reference 'deb' not found"));
+    assert_snapshot!(run(&stub, "lochan log deb").all(), @r#"
+    ---- stderr
+    error: named reference 'deb' not found
+    hint: did you mean 'dev'?
+    ---- exit 3
+    "#);
+    let error = run(&stub, "lochan log deb --json").error();
+    assert_eq!(error["status"], 404);
+    assert_eq!(error["errorCode"], "REFERENCE_NOT_FOUND");
+    assert_eq!(error["kind"], "not-found");
+}
+
+#[test]
+fn every_status_has_its_code() {
+    for (status, code, exit) in [
+        (400, "BAD_REQUEST", 4),
+        (401, "UNKNOWN", 4),
+        (403, "FORBIDDEN", 4),
+        (404, "REFERENCE_NOT_FOUND", 3),
+        (409, "REFERENCE_CONFLICT", 1),
+        (429, "TOO_MANY_REQUESTS", 5),
+        (500, "UNKNOWN", 5),
+        (503, "SERVICE_UNAVAILABLE", 5),
+    ] {
+        let stub = stub(status, error(status, code, "Something."));
+        let ran = run(&stub, "lochan content list -r main");
+        assert_eq!(ran.code, exit, "{status}: {}", ran.all());
+    }
+}
+
+/// A commit whose answer is lost: the head is read, the change is sent, then this happens.
+fn commit_answered(status: u16, body: &str) -> Ran {
+    let stub = Stub::start(vec![
+        ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
+        ("POST /api/v2/trees/main", status, body.to_owned()),
+    ]);
+    run(&stub, "lochan content delete ns.t -r main")
+}
+
+#[test]
+fn a_change_without_a_sound_answer_is_unknown() {
+    assert_snapshot!(commit_answered(500, &error(500, "UNKNOWN", "the disk failed")).all(), @r#"
+    ---- stderr
+    error: it is not known whether the change was made: 500: the disk failed
+    hint: look before repeating it: a second try may do it twice
+    hint: `lochan log main -n 3` shows whether the commit is there
+    ---- exit 6
+    "#);
+    for (status, body, exit) in
+        [(0, "", 6), (200, "<html>", 6), (502, "<html>", 6), (504, "", 6), (503, "", 5), (507, "", 5)]
+    {
+        let ran = commit_answered(status, body);
+        assert_eq!(ran.code, exit, "{status}: {}", ran.all());
+    }
+}
+
+#[test]
+fn conflicts_of_a_commit_say_what_to_do() {
+    let conflict = |kind: &str, elements: &[&str], message: &str| json!({ "conflictType": kind, "key": { "elements": elements }, "message": message });
+    let body = json!({ "status": 409, "reason": "Conflict", "errorCode": "REFERENCE_CONFLICT",
+    "message": "There are multiple conflicts that prevent committing the provided operations: a, b.",
+    "errorDetails": { "type": "REFERENCE_CONFLICTS", "conflicts": [
+        conflict("NAMESPACE_ABSENT", &["a", "b"], "namespace 'a.b' must exist"),
+        conflict("NAMESPACE_ABSENT", &["a"], "namespace 'a' must exist"),
+    ]}});
+    assert_snapshot!(commit_answered(409, &body.to_string()).all(), @r#"
+    ---- stderr
+    error: there are multiple conflicts that prevent committing the provided operations: a, b
+      namespace 'a.b' must exist
+      namespace 'a' must exist
+    hint: make it with `lochan content commit --ref main --put a --namespace`
+    hint: make it with `lochan content commit --ref main --put a.b --namespace`
+    ---- exit 1
+    "#);
+}
+
+#[test]
+fn what_is_not_the_api_is_told_so() {
+    let ran = run(&Stub::start(vec![("GET /", 404, "not here".to_owned())]), "lochan remote show");
+    assert_eq!(ran.code, 5);
+    assert!(ran.stderr.contains("does not speak the Nessie API v2"), "{}", ran.all());
+    let ran = run(&Stub::start(vec![("GET /", 200, "<html>".to_owned())]), "lochan remote show");
+    assert_eq!(ran.code, 5, "{}", ran.all());
+}
+
+fn lochan() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lochan"));
+    command.env_remove("LOCHAN_ENDPOINT").env("HOME", "/nonexistent").env_remove("XDG_CONFIG_HOME");
+    command
+}
+
+#[test]
+fn the_program_ends_with_its_codes() {
+    lochan().arg("--version").assert().code(0);
+    lochan().arg("--help").assert().code(0);
+    lochan().assert().code(2);
+    lochan().arg("nonsense").assert().code(2);
+    lochan().args(["merge", "a", "b", "c"]).assert().code(2);
+    lochan().args(["help", "exit-codes"]).assert().code(0);
+    // Nothing listens on the port of a listener that was closed again.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let gone = lochan().args(["--json", "log", "--endpoint", &format!("http://{free}/")]).assert().code(5);
+    let error: serde_json::Value = serde_json::from_slice(&gone.get_output().stderr).unwrap();
+    assert_eq!(error["kind"], "unavailable");
+    assert!(gone.get_output().stdout.is_empty());
+    let stub = Stub::start(vec![config(), references()]);
+    let list =
+        lochan().args(["branch"]).env("LOCHAN_ENDPOINT", format!("{}api/v2", stub.url)).assert().code(0);
+    assert!(!list.get_output().stdout.contains(&0x1b), "no colours in a pipe");
+}
+
+#[test]
+fn completions_and_manuals() {
+    let folder = tempfile::tempdir().unwrap();
+    lochan().args(["completions", "bash"]).assert().code(0);
+    lochan().args(["completions", "fish"]).assert().code(0);
+    lochan().arg("man").arg(folder.path()).assert().code(0);
+    assert!(folder.path().join("lochan-branch-create.1").exists());
+    lochan().args(["completions", "nosuchshell"]).assert().code(2);
+}

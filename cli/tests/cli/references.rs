@@ -1,0 +1,157 @@
+//! Branches and tags.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::stub::Stub;
+use crate::world::*;
+
+#[test]
+fn a_list_marks_the_default_branch() {
+    let stub = Stub::start(vec![config(), references()]);
+    assert_snapshot!(run(&stub, "lochan branch").all(), @r#"
+      dev   b2b2b2b2b2b2
+    * main  c3c3c3c3c3c3
+    ---- stderr
+    ---- exit 0
+    "#);
+    assert_snapshot!(run(&stub, "lochan tag list").all(), @r#"
+      v1  a1a1a1a1a1a1
+    ---- stderr
+    ---- exit 0
+    "#);
+    assert_eq!(run(&stub, "lochan branch list --json").json()["references"][1], branch("main", "c3"));
+    // The configuration is asked for at the same time, so the order is open.
+    assert!(stub.requests().iter().any(|line| line.contains("/trees?filter=")), "{:?}", stub.requests());
+}
+
+#[test]
+fn the_short_form_creates_at_the_head_of_the_base() {
+    let stub = Stub::start(vec![
+        ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
+        ("POST /api/v2/trees?name=dev-feature-x&type=BRANCH", 200, single(branch("dev-feature-x", "c3"))),
+    ]);
+    assert_snapshot!(run(&stub, "lochan branch dev-feature-x main").all(), @r#"
+    Created branch dev-feature-x at c3c3c3c3c3c3, from main
+    ---- stderr
+    ---- exit 0
+    "#);
+    let sent: serde_json::Value = serde_json::from_str(&stub.bodies("POST")[0]).unwrap();
+    assert_eq!(sent, json!({ "type": "BRANCH", "name": "main", "hash": hash("c3") }));
+    let created = run(&stub, "lochan --json branch create dev-feature-x --from main").json();
+    assert_eq!(created["reference"], branch("dev-feature-x", "c3"));
+}
+
+#[test]
+fn a_taken_name_is_a_conflict_and_force_moves_it() {
+    let taken = error(409, "REFERENCE_ALREADY_EXISTS", "Named reference 'dev' already exists.");
+    let stub = Stub::start(vec![
+        ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
+        ("GET /api/v2/trees/dev", 200, single(branch("dev", "b2"))),
+        (
+            "GET /api/v2/trees/@",
+            200,
+            log(vec![meta("b2", 5, "ann", "Try"), meta("c3", 1, "bob", "Base")], false),
+        ),
+        ("POST /api/v2/trees", 409, taken),
+        ("PUT /api/v2/trees/dev", 200, single(branch("dev", "c3"))),
+    ]);
+    assert_snapshot!(run(&stub, "lochan branch dev main").all(), @r#"
+    ---- stderr
+    error: named reference 'dev' already exists
+    hint: move it with `lochan branch assign NAME POINT`, or create it with --force
+    ---- exit 1
+    "#);
+    assert_snapshot!(run(&stub, "lochan branch -f dev main").all(), @r#"
+    Moved dev from b2b2b2b2b2b2 to c3c3c3c3c3c3
+    1 commit is left behind:
+      b2b2b2b2b2b2  Try                                           55 minutes ago
+    To get it back:
+      lochan branch assign dev b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2
+    ---- stderr
+    ---- exit 0
+    "#);
+}
+
+#[test]
+fn reset_sends_the_head_it_read_and_shows_what_is_left_behind() {
+    let stub = Stub::start(vec![
+        ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
+        (
+            "GET /api/v2/trees/@c3c3",
+            200,
+            log(
+                vec![
+                    meta("c3", 50, "ann", "Merged dev"),
+                    meta("b2", 30, "bob", "Add"),
+                    meta("a1", 10, "", "Old"),
+                ],
+                false,
+            ),
+        ),
+        ("PUT /api/v2/trees/main@c3c3", 200, single(branch("main", "a1"))),
+    ]);
+    let ran = run(&stub, &format!("lochan reset main to {}", hash("a1")));
+    assert_snapshot!(ran.all(), @r#"
+    Moved main from c3c3c3c3c3c3 to a1a1a1a1a1a1
+    2 commits are left behind:
+      c3c3c3c3c3c3  Merged dev                                    10 minutes ago
+      b2b2b2b2b2b2  Add                                           30 minutes ago
+    To get them back:
+      lochan reset main to c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3
+    ---- stderr
+    ---- exit 0
+    "#);
+    let line = format!("PUT /api/v2/trees/main@{}?type=BRANCH", hash("c3"));
+    assert_eq!(stub.requests().last(), Some(&line));
+    let sent: serde_json::Value = serde_json::from_str(&stub.bodies("PUT")[0]).unwrap();
+    assert_eq!(sent, json!({ "type": "DETACHED", "hash": hash("a1") }));
+    let document = run(&stub, &format!("lochan --json reset main {}", hash("a1"))).json();
+    assert_eq!(document["previousHash"], hash("c3"));
+    assert_eq!(document["leftBehind"]["count"], 2);
+    assert_eq!(document["undo"], format!("lochan reset main to {}", hash("c3")));
+}
+
+#[test]
+fn lines_that_parted_are_compared_up_to_where_they_meet() {
+    let stub = Stub::start(vec![
+        ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
+        ("GET /api/v2/trees/dev", 200, single(branch("dev", "b2"))),
+        ("GET /api/v2/trees/@c3c3", 200, log(vec![meta("c3", 5, "", "C"), meta("a1", 1, "", "A")], false)),
+        ("GET /api/v2/trees/@b2b2", 200, log(vec![meta("b2", 5, "", "B"), meta("a1", 1, "", "A")], false)),
+        ("PUT /api/v2/trees/dev", 200, single(branch("dev", "c3"))),
+    ]);
+    let document = run(&stub, "lochan --json branch assign dev to main").json();
+    assert_eq!(document["leftBehind"]["commits"][0]["message"], "B");
+    assert_eq!(document["leftBehind"]["count"], 1);
+    assert_eq!(document["undo"], format!("lochan branch assign dev {}", hash("b2")));
+}
+
+#[test]
+fn first_digits_are_completed() {
+    let stub = Stub::start(vec![
+        references(),
+        ("GET /api/v2/trees/-/history", 200, log(vec![meta("abcdef01", 1, "", "A")], false)),
+        ("POST /api/v2/trees?name=x", 200, single(branch("x", "abcdef01"))),
+    ]);
+    let ran = run(&stub, "lochan branch x abcdef01abcd");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(stub.requests()[1].contains("commit.hash.startsWith"), "{:?}", stub.requests());
+    let sent: serde_json::Value = serde_json::from_str(&stub.bodies("POST")[0]).unwrap();
+    assert_eq!(sent, json!({ "type": "DETACHED", "hash": hash("abcdef01") }));
+}
+
+#[test]
+fn delete_says_how_to_get_it_back() {
+    let stub = Stub::start(vec![
+        ("GET /api/v2/trees/dev", 200, single(branch("dev", "b2"))),
+        ("DELETE /api/v2/trees/dev@b2b2", 200, single(branch("dev", "b2"))),
+    ]);
+    assert_snapshot!(run(&stub, "lochan branch delete dev").all(), @r#"
+    Deleted branch dev, which was at b2b2b2b2b2b2
+    To get it back:
+      lochan branch create dev b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2
+    ---- stderr
+    ---- exit 0
+    "#);
+}
