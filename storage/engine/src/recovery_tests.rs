@@ -71,3 +71,25 @@ async fn a_damaged_checkpoint_row_is_no_checkpoint() {
     }
     assert_eq!(contents(&again, "main").await.len(), 120);
 }
+
+#[tokio::test]
+async fn rows_of_swept_commits_do_not_end_the_history_of_a_key() {
+    let (engine, store) =
+        engine_with(Rules::default(), Options { checkpoint_commits_min: 5, ..Options::default() }).await;
+    let id = commit(&engine, "main", vec![put("t", table(0))]).await.added[0].1;
+    for n in 1..8 {
+        commit(&engine, "main", vec![update("t", table(n), id)]).await;
+    }
+    engine.stop(Duration::from_secs(10)).await;
+    // As a branch leaves them that was deleted and swept: the row is there, the commit is not.
+    let rows = store.derived_scan(DerivedSpace::KeyHistory, &[], None, false, 100).await.unwrap();
+    assert_eq!(rows.len(), 8);
+    for (row, _) in rows {
+        let mut key = row.to_vec();
+        *key.last_mut().unwrap() ^= 1;
+        let (key, value) = (key.into(), Some(vec![7; 32].into()));
+        store.put_derived(vec![DerivedWrite { space: DerivedSpace::KeyHistory, key, value }]).await.unwrap();
+    }
+    let on = head(&engine, "main").await;
+    assert_eq!(engine.key_history(on, &key("t").index_key(), 100).await.unwrap().len(), 8);
+}

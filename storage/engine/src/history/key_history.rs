@@ -97,8 +97,8 @@ impl Engine {
             for (_, value) in &rows {
                 let Ok(bytes) = <[u8; 32]>::try_from(&value[..]) else { continue };
                 let id = CommitId::new(ObjectId::from_bytes(bytes));
-                // Rows of other branches stand beside ours.
-                let commit = core.commits.load(id).await?;
+                // Rows of other branches stand beside ours, swept commits among them.
+                let Some(commit) = core.commits.find(id).await? else { continue };
                 if touches(&commit, key) && core.commits.is_ancestor(id, at).await? {
                     found.push(LogEntry { id, commit });
                     if found.len() >= limit {

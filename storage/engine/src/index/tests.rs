@@ -1,6 +1,9 @@
 //! The index against an ordered map.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use lochan_storage_model::{Content, ContentId, ContentKey, Entry, IndexKey, SystemPath};
 use lochan_storage_odb::{Store, memory::Memory};
@@ -66,6 +69,19 @@ fn changes(max: usize) -> impl Strategy<Value = Vec<Vec<(u32, Option<u32>)>>> {
     prop::collection::vec(prop::collection::vec(change, 0..max), 0..12)
 }
 
+/// Some fifty keys each of level 0, 1, 2, and all of higher levels among the first numbers.
+static KEYS_OF_MANY_LEVELS: LazyLock<Vec<IndexKey>> = LazyLock::new(|| {
+    let mut of_level = [0; 16];
+    (0..100_000)
+        .map(key)
+        .filter(|key| {
+            let level = usize::from(node::level_of(key));
+            of_level[level] += 1;
+            level > 2 || of_level[level] <= 50
+        })
+        .collect()
+});
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -110,6 +126,31 @@ proptest! {
                 apply(&mut model, &one);
             }
             prop_assert_eq!(tree.id(), built(&nodes, &model).await.id());
+            Ok(())
+        })?;
+    }
+
+    /// Boundaries of every level come and go, also before the first key and in single edits of small trees.
+    #[test]
+    fn high_boundaries_come_and_go(
+        batches in prop::collection::vec(prop::collection::vec((0usize..250, any::<bool>()), 1..20), 1..25),
+    ) {
+        run(async {
+            let keys = &*KEYS_OF_MANY_LEVELS;
+            let (_, nodes) = nodes();
+            let mut model = Model::new();
+            let mut tree = Tree::default();
+            for batch in &batches {
+                let map: BTreeMap<IndexKey, Option<Entry>> = batch
+                    .iter()
+                    .filter_map(|(at, put)| Some((keys.get(*at)?.clone(), put.then(|| entry(1)))))
+                    .collect();
+                let batch: Vec<Edit> = map.into_iter().map(|(key, entry)| Edit { key, entry }).collect();
+                tree = tree.edit(&nodes, &batch).await.unwrap();
+                apply(&mut model, &batch);
+                prop_assert_eq!(tree.id(), built(&nodes, &model).await.id());
+                prop_assert_eq!(tree.count(), model.len() as u64);
+            }
             Ok(())
         })?;
     }
