@@ -28,22 +28,17 @@ pub enum Error {
     #[error(transparent)]
     Client(#[from] Box<client::Error>),
     /// A merge or cherry-pick found conflicts.
-    #[error("nothing {done}: {} in conflict", count(keys.len(), "key is", "keys are"))]
-    Merge {
-        /// `merged` or `cherry-picked`.
-        done: &'static str,
-        /// The command as typed, without key modes: `lochan merge dev into main`.
-        command: String,
-        /// The source, as the user calls it.
-        source_name: String,
-        /// The target branch.
-        target: String,
-        /// Whether the source is a branch that could take the target's changes first.
-        source_is_branch: bool,
-        /// The keys in conflict.
-        keys: Vec<ContentKey>,
-        /// Why, key by key.
-        conflicts: Vec<Conflict>,
+    #[error(transparent)]
+    Merge(Box<MergeConflict>),
+    /// A tag where a branch was named, or the other way round.
+    #[error("'{name}' is a {is}, not a {wanted}")]
+    WrongKind {
+        /// The name.
+        name: String,
+        /// `branch` or `tag`.
+        is: &'static str,
+        /// The other.
+        wanted: &'static str,
     },
     /// No commit begins with the digits given.
     #[error("no commit begins with '{0}'")]
@@ -75,6 +70,26 @@ pub enum Error {
     Json(#[from] serde_json::Error),
 }
 
+/// A merge or cherry-pick that conflicts kept from being made.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing {done}: {} in conflict", count(keys.len(), "key is", "keys are"))]
+pub struct MergeConflict {
+    /// `merged` or `cherry-picked`.
+    pub done: &'static str,
+    /// The command as typed, without key modes: `lochan merge dev into main`.
+    pub command: String,
+    /// The source, as the user calls it.
+    pub source_name: String,
+    /// The target branch.
+    pub target: String,
+    /// Whether the source is a branch, whose change can be made anew.
+    pub source_is_branch: bool,
+    /// The keys in conflict.
+    pub keys: Vec<ContentKey>,
+    /// Why, key by key.
+    pub conflicts: Vec<Conflict>,
+}
+
 impl From<client::Error> for Error {
     fn from(error: client::Error) -> Self {
         Self::Client(Box::new(error))
@@ -87,7 +102,8 @@ impl Error {
         match self {
             Self::Usage(_) | Self::Settings(_) | Self::File { .. } | Self::AmbiguousCommit(_) => Kind::Usage,
             Self::Client(error) => error.kind(),
-            Self::Merge { .. } => Kind::Conflict,
+            Self::Merge(_) => Kind::Conflict,
+            Self::WrongKind { .. } => Kind::Refused,
             Self::NoCommit(_) | Self::NoContent { .. } | Self::NothingCalled { .. } => Kind::NotFound,
             Self::Output(_) | Self::Json(_) => Kind::Bug,
         }
@@ -108,8 +124,8 @@ impl Error {
 
     /// The conflicts that the server named.
     pub fn conflicts(&self) -> &[Conflict] {
-        if let Self::Merge { conflicts, .. } = self {
-            return conflicts;
+        if let Self::Merge(conflict) = self {
+            return &conflict.conflicts;
         }
         match self.refusal().and_then(|refusal| refusal.details.as_ref()) {
             Some(ErrorDetails::ReferenceConflicts { conflicts }) => conflicts,

@@ -7,7 +7,7 @@ use lochan_api_spec::syntax::RefSpec;
 use crate::args::key;
 use crate::client::{self, Refusal};
 use crate::commands::Session;
-use crate::error::Error;
+use crate::error::{Error, MergeConflict};
 use crate::output::page::HASH_DIGITS_SHORT;
 use crate::settings::{ENDPOINT_DEFAULT, Source};
 
@@ -59,12 +59,13 @@ pub async fn for_error(error: &Error, session: &Session) -> Vec<String> {
             client::Error::Refused(refusal) => refused(refusal, session).await,
             client::Error::Setup { .. } | client::Error::Broken { .. } => Vec::new(),
         },
-        Error::Merge { .. } => merge_conflict(error),
+        Error::Merge(conflict) => merge_conflict(conflict),
         Error::NoCommit(digits) if digits.len() < client::HASH_DIGITS => vec![
             "first digits are looked up among the commits of branches and tags; others need all 64 digits"
                 .to_owned(),
         ],
         Error::AmbiguousCommit(_) => vec!["give more digits".to_owned()],
+        Error::WrongKind { name, is, .. } => vec![format!("say `lochan {is} assign {name} to POINT`")],
         Error::NoContent { key, state } => missing_key(key, state, session).await,
         Error::NothingCalled { word, state } => {
             let mut hints = near_references(word, session).await;
@@ -105,10 +106,8 @@ fn outcome_unknown(request: &str) -> Vec<String> {
     hints
 }
 
-fn merge_conflict(error: &Error) -> Vec<String> {
-    let Error::Merge { command, source_name, target, source_is_branch, keys, .. } = error else {
-        return Vec::new();
-    };
+fn merge_conflict(conflict: &MergeConflict) -> Vec<String> {
+    let MergeConflict { command, source_name, target, source_is_branch, keys, .. } = conflict;
     let modes = |mode: &str| {
         if keys.len() > KEYS_SPELLED_MAX {
             return format!("{command} --mode {mode}");
@@ -164,10 +163,9 @@ async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
     for conflict in error_conflicts {
         match (conflict.conflict_type, &conflict.key) {
             (ConflictType::UnexpectedHash, _) => {
-                hints.push(
-                    "someone moved it meanwhile; look with `lochan log`, then run the command again"
-                        .to_owned(),
-                );
+                hints.push(format!(
+                    "look what happened meanwhile with `lochan log {branch}`, then run the command again"
+                ));
             }
             (ConflictType::NamespaceAbsent, Some(key)) => absent.push(key),
             (ConflictType::NamespaceNotEmpty, Some(key)) => hints.push(format!(

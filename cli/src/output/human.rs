@@ -20,12 +20,22 @@ impl Format for Human {
     fn failure(&self, error: &Error, hints: &[String]) -> String {
         let mut page = Page::new(self.look);
         let label = page.paint(style::ERROR, "error:");
-        page.line(&format!("{label} {error}"));
+        let message = page.message(&error.to_string());
         // A single conflict is what the message already says, those of a merge stand in its report.
-        if error.conflicts().len() > 1 && !matches!(error, Error::Merge { .. }) {
-            for conflict in error.conflicts() {
-                page.line(&format!("  {}", conflict.message));
+        let conflicts = match error {
+            Error::Merge(_) => &[],
+            other => other.conflicts(),
+        };
+        match conflicts {
+            [first, _, ..] => {
+                // Servers string them all together in the message; here each has its line.
+                let lead = message.split(first.message.as_str()).next().unwrap_or_default();
+                page.line(&format!("{label} {}", lead.trim_end_matches([' ', ':'])));
+                for conflict in conflicts {
+                    page.line(&format!("  {}", conflict.message));
+                }
             }
+            _ => page.line(&format!("{label} {message}")),
         }
         for hint in hints {
             let label = page.paint(style::HINT, "hint:");

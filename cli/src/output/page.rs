@@ -130,11 +130,16 @@ impl Page {
         time::relative(at, self.look.now)
     }
 
-    /// A commit's message. Full hashes in it, which servers write into those of merges, are shortened like any other.
+    /// A message. Full hashes in it, which servers write into those of merges and errors, are shortened like any other.
     pub fn message(&self, text: &str) -> String {
         let is_hash = |word: &str| word.len() == HASH_DIGITS && word.bytes().all(|b| b.is_ascii_hexdigit());
-        let short = |word| if is_hash(word) { self.digits(word) } else { word };
-        text.split(' ').map(short).collect::<Vec<_>>().join(" ")
+        text.split_inclusive(|c: char| !c.is_ascii_alphanumeric())
+            .map(|part| {
+                let word = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+                let behind = part.get(word.len()..).unwrap_or_default();
+                if is_hash(word) { format!("{}{behind}", self.digits(word)) } else { part.to_owned() }
+            })
+            .collect()
     }
 
     /// Appends one commit as one line: hash, first line of the message, age.

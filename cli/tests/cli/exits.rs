@@ -78,14 +78,14 @@ fn a_change_without_a_sound_answer_is_unknown() {
 fn conflicts_of_a_commit_say_what_to_do() {
     let conflict = |kind: &str, elements: &[&str], message: &str| json!({ "conflictType": kind, "key": { "elements": elements }, "message": message });
     let body = json!({ "status": 409, "reason": "Conflict", "errorCode": "REFERENCE_CONFLICT",
-    "message": "There are multiple conflicts that prevent committing the provided operations: a, b.",
+    "message": "There are multiple conflicts that prevent committing the provided operations: namespace 'a.b' must exist, namespace 'a' must exist.",
     "errorDetails": { "type": "REFERENCE_CONFLICTS", "conflicts": [
         conflict("NAMESPACE_ABSENT", &["a", "b"], "namespace 'a.b' must exist"),
         conflict("NAMESPACE_ABSENT", &["a"], "namespace 'a' must exist"),
     ]}});
     assert_snapshot!(commit_answered(409, &body.to_string()).all(), @r#"
     ---- stderr
-    error: there are multiple conflicts that prevent committing the provided operations: a, b
+    error: there are multiple conflicts that prevent committing the provided operations
       namespace 'a.b' must exist
       namespace 'a' must exist
     hint: make it with `lochan content commit --ref main --put a --namespace`

@@ -1,5 +1,11 @@
 //! The command line against canned answers of API v2: what it asks, what it says, how it ends.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a panic here is a failed test, helpers included"
+)]
+
 mod exits;
 mod history;
 mod merges;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::conflicts::{self, TwoSided};
 use crate::commands::{Done, Session};
-use crate::error::{Error, count};
+use crate::error::{Error, MergeConflict, count};
 use crate::output::Report;
 use crate::output::page::{Page, style};
 
@@ -61,14 +61,16 @@ pub async fn finish(mut outcome: Outcome, session: &Session) -> Result<Done, Err
     outcome.response.details.sort_by(|a, b| a.key.cmp(&b.key));
     let found: Vec<_> = outcome.response.details.iter().filter_map(in_conflict).collect();
     let keys: Vec<ContentKey> = found.iter().map(|(key, _)| key.clone()).collect();
-    let verdict = (!outcome.response.was_successful).then(|| Error::Merge {
-        done: outcome.way.done(),
-        command: outcome.command.clone(),
-        source_name: outcome.source_name.clone(),
-        target: outcome.target_name.clone(),
-        source_is_branch: outcome.source_is_branch,
-        keys,
-        conflicts: found.iter().map(|(_, conflict)| conflict.clone()).collect(),
+    let verdict = (!outcome.response.was_successful).then(|| {
+        Error::Merge(Box::new(MergeConflict {
+            done: outcome.way.done(),
+            command: outcome.command.clone(),
+            source_name: outcome.source_name.clone(),
+            target: outcome.target_name.clone(),
+            source_is_branch: outcome.source_is_branch,
+            keys,
+            conflicts: found.iter().map(|(_, conflict)| conflict.clone()).collect(),
+        }))
     });
     let conflicts = if found.is_empty() {
         Vec::new()

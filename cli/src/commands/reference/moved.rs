@@ -33,6 +33,10 @@ pub struct Move<'a> {
 /// Moves a reference from the head that was read. What is left behind is found out before.
 pub async fn run(asked: Move<'_>, session: &Session) -> Result<Done, Error> {
     let head = session.client.reference(asked.name, &Default::default()).await?;
+    if let Some(wanted) = asked.kind.filter(|kind| *kind != head.kind) {
+        let (is, wanted) = (kind_word(head.kind), kind_word(wanted));
+        return Err(Error::WrongKind { name: asked.name.to_owned(), is, wanted });
+    }
     let name = head.name.clone().unwrap_or_else(|| asked.name.to_owned());
     let old = match asked.expected {
         Some(expected) => {

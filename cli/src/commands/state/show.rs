@@ -45,6 +45,7 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         (None, None) => match point::parse(what) {
             Ok(point) if point.has_hash() => Kind::Commit,
             Ok(_) => return reference_or_key(what, session).await,
+            Err(_) if what.contains(['~', '^', '@']) => Kind::Commit,
             // What no reference can be called may still be a key.
             Err(_) => Kind::Content,
         },
