@@ -84,10 +84,8 @@ impl Catalog {
         let target = self.resolve_target(point, "commit into").await?;
         let meta = meta.by(who)?;
         let branch = target.branch.name;
-        let request = Request {
-            operations,
-            ..Request::new(branch.clone(), target.expected, meta, who.who(None))
-        };
+        let request =
+            Request { operations, ..Request::new(branch.clone(), target.expected, meta, who.who(None)) };
         let committed = self.engine().commit(request).await?;
         Ok(Landed { branch, head: committed.head, added: committed.added })
     }

@@ -51,8 +51,9 @@ impl Catalog {
     ) -> Result<(Effective, Vec<Found>), Error> {
         let name = point.ref_name();
         let check = Check::on(Access::ViewReference, name.as_ref());
-        let check =
-            keys.iter().fold(check, |check, key| check.and_key(Access::ReadContent, name.as_ref(), key, None));
+        let check = keys
+            .iter()
+            .fold(check, |check, key| check.and_key(Access::ReadContent, name.as_ref(), key, None));
         self.authorize(who, &check).await?;
         let (effective, state) = self.open(point, "Expected hash").await?;
         let mut found: Vec<Found> = Vec::with_capacity(keys.len());

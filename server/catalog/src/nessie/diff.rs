@@ -69,7 +69,13 @@ type Pair = (ContentKey, Option<Entry>, Option<Entry>);
 
 impl Catalog {
     /// The keys that differ between two states and that the principal may see on both, in key order.
-    pub async fn diff(&self, who: &Principal, from: &Point, to: &Point, query: &Query) -> Result<Compared, Error> {
+    pub async fn diff(
+        &self,
+        who: &Principal,
+        from: &Point,
+        to: &Point,
+        query: &Query,
+    ) -> Result<Compared, Error> {
         let check = Check::on(Access::ViewReference, from.ref_name().as_ref());
         self.authorize(who, &check.and(Access::ViewReference, to.ref_name().as_ref())).await?;
         let mut from = self.resolve_point(from, "\"From\" hash").await?;
@@ -114,9 +120,12 @@ impl Catalog {
     ) -> Result<Vec<bool>, Error> {
         let check = chunk.iter().fold(Check::default(), |check, (key, before, after)| {
             let content_type = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.content_type);
-            check
-                .and_key(Access::ReadContentKey, from.name(), key, content_type(before))
-                .and_key(Access::ReadContentKey, to.name(), key, content_type(after))
+            check.and_key(Access::ReadContentKey, from.name(), key, content_type(before)).and_key(
+                Access::ReadContentKey,
+                to.name(),
+                key,
+                content_type(after),
+            )
         });
         let answers = self.visible(who, &check).await?;
         Ok(answers.chunks(2).map(|both| both.iter().all(|visible| *visible)).collect())
@@ -135,7 +144,7 @@ enum Source {
     /// Both indexes, compared.
     Changes(Box<lochan_storage_engine::state::Changes>),
     /// Single keys, the next one last.
-    Keys { left: State, right: State, keys: Vec<ContentKey> },
+    Keys { states: Box<(State, State)>, keys: Vec<ContentKey> },
 }
 
 impl Source {
@@ -143,7 +152,7 @@ impl Source {
         Ok(match only.picked(&range) {
             Some(mut keys) => {
                 keys.reverse();
-                Self::Keys { left: left.clone(), right: right.clone(), keys }
+                Self::Keys { states: Box::new((left.clone(), right.clone())), keys }
             }
             None => Self::Changes(Box::new(left.diff(right, &range).await?)),
         })
@@ -174,7 +183,8 @@ impl Source {
                     return Ok(Some((key, change.from, change.to)));
                 }
             },
-            Self::Keys { left, right, keys } => {
+            Self::Keys { states, keys } => {
+                let (left, right) = states.as_ref();
                 while let Some(key) = keys.pop() {
                     let index_key = key.index_key();
                     let (before, after) = (left.entry(&index_key).await?, right.entry(&index_key).await?);

@@ -1,6 +1,10 @@
 //! Listing the keys of a state.
 
-use lochan_storage_engine::{Error as EngineError, index::Range, state::State};
+use lochan_storage_engine::{
+    Error as EngineError,
+    index::Range,
+    state::{Entries, State},
+};
 use lochan_storage_model::{CommitId, Content, ContentId, ContentKey, ContentType, Entry};
 
 use super::{
@@ -55,7 +59,9 @@ impl Restriction {
         let (lowest, highest) = (keys.iter().min(), keys.iter().max());
         let beyond = self.min.as_ref().is_some_and(|min| highest.is_some_and(|highest| min > highest))
             || self.max.as_ref().is_some_and(|max| lowest.is_some_and(|lowest| max < lowest));
-        if beyond || self.min.is_some() && range.end.as_deref().is_some_and(|end| range.start.as_slice() > end) {
+        if beyond
+            || self.min.is_some() && range.end.as_deref().is_some_and(|end| range.start.as_slice() > end)
+        {
             return Err(Error::BadRequest("'to' must be greater than 'from'".into()));
         }
         Ok(range)
@@ -173,10 +179,17 @@ impl Catalog {
 
 /// Where the keys of a listing come from.
 enum Source {
-    /// A range, perhaps cut to a depth.
-    Range { entries: lochan_storage_engine::state::Entries, range: Range, depth: Option<usize> },
+    /// A range.
+    Range(Box<Ranged>),
     /// Single keys, the next one last.
     Keys(Vec<ContentKey>),
+}
+
+/// A range of keys, perhaps cut to a depth.
+struct Ranged {
+    entries: Entries,
+    range: Range,
+    depth: Option<usize>,
 }
 
 impl Source {
@@ -191,7 +204,7 @@ impl Source {
                 keys.reverse();
                 Self::Keys(keys)
             }
-            None => Self::Range { entries: state.entries(&range).await?, range, depth },
+            None => Self::Range(Box::new(Ranged { entries: state.entries(&range).await?, range, depth })),
         })
     }
 
@@ -212,23 +225,29 @@ impl Source {
                 continue;
             }
             match self {
-                Self::Range { entries, range, depth: Some(depth) } => {
-                    if key.elements().len() < *depth {
+                Self::Range(ranged) => {
+                    let Some(depth) = ranged.depth else {
+                        chunk.push((key, Some(entry)));
+                        continue;
+                    };
+                    if key.elements().len() < depth {
                         continue;
                     }
-                    if key.elements().len() == *depth {
+                    if key.elements().len() == depth {
                         chunk.push((key, Some(entry)));
                         continue;
                     }
-                    let Ok(cut) = ContentKey::new(key.elements().iter().take(*depth).cloned()) else { continue };
+                    let Ok(cut) = ContentKey::new(key.elements().iter().take(depth).cloned()) else {
+                        continue;
+                    };
                     // Everything else below it would be the same again.
                     let behind = Range::below(&cut.index_key()).end.unwrap_or_default();
-                    *entries = state.entries(&range.clone().from(&behind)).await?;
+                    ranged.entries = state.entries(&ranged.range.clone().from(&behind)).await?;
                     if chunk.last().is_none_or(|(last, _)| *last != cut) {
                         chunk.push((cut, None));
                     }
                 }
-                _ => chunk.push((key, Some(entry))),
+                Self::Keys(_) => chunk.push((key, Some(entry))),
             }
         }
         Ok(chunk)
@@ -236,8 +255,8 @@ impl Source {
 
     async fn next(&mut self, state: &State) -> Result<Option<(ContentKey, Entry)>, Error> {
         match self {
-            Self::Range { entries, .. } => loop {
-                let Some(item) = entries.next().await? else { return Ok(None) };
+            Self::Range(ranged) => loop {
+                let Some(item) = ranged.entries.next().await? else { return Ok(None) };
                 // Ranges of contents hold nothing else; bytes that are no key would be damage, reported by fsck.
                 if let Some(key) = item.key.content() {
                     return Ok(Some((key, item.entry.clone())));

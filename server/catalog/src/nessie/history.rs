@@ -57,7 +57,12 @@ pub struct RecentChanges {
 impl Catalog {
     /// Earlier heads of a reference, left within the last minutes; with `scan`, also the state of that many commits below
     /// its head.
-    pub async fn recent_changes(&self, who: &Principal, name: &str, scan: usize) -> Result<RecentChanges, Error> {
+    pub async fn recent_changes(
+        &self,
+        who: &Principal,
+        name: &str,
+        scan: usize,
+    ) -> Result<RecentChanges, Error> {
         let asked = lochan_storage_model::RefName::new(name).ok();
         self.authorize(who, &Check::on(Access::ViewReference, asked.as_ref())).await?;
         let reference = self.find_reference(name).await?;
@@ -65,7 +70,8 @@ impl Catalog {
         let since = self.engine().now().saturating_sub(AGE_US_MAX);
         let mut previous = Vec::new();
         // One more than shown: the oldest may be the creation, which left no head.
-        for entry in self.engine().ref_log(&reference.name, Some(reference.number + 1), HEADS_MAX + 1).await? {
+        for entry in self.engine().ref_log(&reference.name, Some(reference.number + 1), HEADS_MAX + 1).await?
+        {
             if entry.time < since || entry.operation == RefOperation::Create || previous.len() == HEADS_MAX {
                 break;
             }
@@ -73,7 +79,8 @@ impl Catalog {
                 previous.push(self.examine(old).await?);
             }
         }
-        let scanned = if scan == 0 { Consistency::NotChecked } else { self.scan(reference.target, scan).await? };
+        let scanned =
+            if scan == 0 { Consistency::NotChecked } else { self.scan(reference.target, scan).await? };
         Ok(RecentChanges { reference, current, previous, scanned })
     }
 

@@ -97,7 +97,8 @@ impl Catalog {
             tokio::task::consume_budget().await;
             let Some(entry) = log.next().await? else { break };
             let id = entry.id;
-            let operations = if query.operations { self.operations(who, &effective, &entry).await? } else { None };
+            let operations =
+                if query.operations { self.operations(who, &effective, &entry).await? } else { None };
             let logged = Logged { entry, operations };
             let accepted = match &filter {
                 Some(filter) => filter.accepts(&values::Logged(&logged))?,
@@ -144,8 +145,12 @@ impl Catalog {
             check.and_key(Access::ReadContentKey, effective.name(), operation.key(), content_type)
         });
         let visible = self.visible(who, &check).await?;
-        let seen: Vec<Operation> =
-            operations.into_iter().zip(visible).filter(|(_, visible)| *visible).map(|(seen, _)| seen).collect();
+        let seen: Vec<Operation> = operations
+            .into_iter()
+            .zip(visible)
+            .filter(|(_, visible)| *visible)
+            .map(|(seen, _)| seen)
+            .collect();
         Ok(if seen.is_empty() { None } else { Some(seen) })
     }
 }

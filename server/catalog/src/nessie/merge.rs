@@ -75,7 +75,11 @@ pub(crate) fn judge(merged: Merged, return_conflicts: bool) -> Result<Merged, Er
     let mut names: Vec<String> =
         conflicts.iter().filter_map(|conflict| conflict.key.as_ref()).map(|key| format!("'{key}'")).collect();
     names.extend(
-        outcome.system_conflicts.iter().filter_map(|conflict| conflict.path.as_ref()).map(|path| format!("'{path}'")),
+        outcome
+            .system_conflicts
+            .iter()
+            .filter_map(|conflict| conflict.path.as_ref())
+            .map(|path| format!("'{path}'")),
     );
     conflicts.extend(outcome.system_conflicts.iter().cloned());
     let message = format!("The following keys have been changed in conflict: {}", names.join(", "));

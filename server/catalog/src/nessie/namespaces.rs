@@ -54,11 +54,17 @@ impl Namespace {
 
 impl Catalog {
     /// The namespace of a name, explicit or not.
-    pub async fn get_namespace(&self, who: &Principal, point: &Point, name: &Name) -> Result<Namespace, Error> {
+    pub async fn get_namespace(
+        &self,
+        who: &Principal,
+        point: &Point,
+        name: &Name,
+    ) -> Result<Namespace, Error> {
         let reference = point.ref_name();
         let check = Check::on(Access::ViewReference, reference.as_ref());
         let namespace = Some(ContentType::Namespace);
-        self.authorize(who, &check.and_key(Access::ReadContent, reference.as_ref(), &name.key, namespace)).await?;
+        self.authorize(who, &check.and_key(Access::ReadContent, reference.as_ref(), &name.key, namespace))
+            .await?;
         let (_, state) = self.open(point, "Expected hash").await?;
         find(&state, name).await
     }

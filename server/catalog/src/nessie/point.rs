@@ -5,11 +5,7 @@ use lochan_storage_engine::state::State;
 use lochan_storage_model::{CommitId, RefName};
 use lochan_storage_odb::{RefKind, Reference};
 
-use crate::{
-    catalog::Catalog,
-    error::Error,
-    point::Effective,
-};
+use crate::{catalog::Catalog, error::Error, point::Effective};
 
 /// A commit as written. Fewer than 64 digits are no abbreviation: they name a commit that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]

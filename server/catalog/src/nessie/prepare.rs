@@ -25,7 +25,8 @@ impl Catalog {
     /// reference at all. Does nothing the second time.
     pub async fn prepare(&self) -> Result<(), Error> {
         if self.about().await?.is_none() {
-            let about = About { id: self.engine().rng().content_id().to_string(), created_us: self.engine().now() };
+            let about =
+                About { id: self.engine().rng().content_id().to_string(), created_us: self.engine().now() };
             let value = serde_json::to_vec(&about).map_err(|error| Error::Internal(error.into()))?;
             let change = RecordChange {
                 space: RecordSpace::Repository,
@@ -61,4 +62,3 @@ impl Catalog {
         serde_json::from_slice(&record.value).map(Some).map_err(|error| Error::Internal(error.into()))
     }
 }
-

@@ -51,7 +51,12 @@ pub struct List {
 
 impl Catalog {
     /// A reference by name.
-    pub async fn get_reference(&self, who: &Principal, name: &str, metadata: bool) -> Result<Described, Error> {
+    pub async fn get_reference(
+        &self,
+        who: &Principal,
+        name: &str,
+        metadata: bool,
+    ) -> Result<Described, Error> {
         let asked = RefName::new(name).ok();
         self.authorize(who, &Check::on(Access::ViewReference, asked.as_ref())).await?;
         let reference = self.find_reference(name).await?;
@@ -237,7 +242,9 @@ fn at(found: &Reference, expected: &Hash) -> Result<CommitId, Error> {
         return Ok(found.target);
     }
     let (name, target) = (&found.name, found.target);
-    Err(Error::unexpected_hash(format!("Named-reference '{name}' is not at expected hash '{expected}', but at '{target}'.")))
+    Err(Error::unexpected_hash(format!(
+        "Named-reference '{name}' is not at expected hash '{expected}', but at '{target}'."
+    )))
 }
 
 fn check_kind(found: &Reference, expected: Option<RefKind>) -> Result<(), Error> {

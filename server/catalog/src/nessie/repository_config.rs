@@ -40,8 +40,9 @@ impl Catalog {
         let key = record_key(kind);
         for _ in 0..ATTEMPTS_MAX {
             let before = self.engine().store().record(RecordSpace::Repository, &key).await?;
-            let expected =
-                before.as_ref().map_or(ExpectedRecord::Absent, |record| ExpectedRecord::Version(record.version));
+            let expected = before
+                .as_ref()
+                .map_or(ExpectedRecord::Absent, |record| ExpectedRecord::Version(record.version));
             let change = RecordChange {
                 space: RecordSpace::Repository,
                 key: key.clone(),

@@ -40,7 +40,9 @@ impl Catalog {
         let check = Check::on(Access::Commit, transplant.target.ref_name().as_ref());
         self.authorize(who, &check.and(Access::ViewReference, source.ref_name().as_ref())).await?;
         if transplant.commits.len() > COMMITS_MAX {
-            return Err(Error::BadRequest(format!("At most {COMMITS_MAX} commits can be transplanted at once.")));
+            return Err(Error::BadRequest(format!(
+                "At most {COMMITS_MAX} commits can be transplanted at once."
+            )));
         }
         if let Some(name) = &transplant.from {
             self.find_reference(name).await?;

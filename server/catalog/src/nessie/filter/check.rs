@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cel::{IdedExpr, common::ast::{EntryExpr, Expr}};
+use cel::{
+    IdedExpr,
+    common::ast::{EntryExpr, Expr},
+};
 
 use super::schema::{FUNCTIONS, Field, Kind, TYPES, Type};
 
@@ -143,7 +146,11 @@ impl Checker {
         }
     }
 
-    fn entries<'e>(&mut self, entries: impl Iterator<Item = &'e EntryExpr>, depth: usize) -> Result<Type, String> {
+    fn entries<'e>(
+        &mut self,
+        entries: impl Iterator<Item = &'e EntryExpr>,
+        depth: usize,
+    ) -> Result<Type, String> {
         for entry in entries {
             match entry {
                 EntryExpr::StructField(field) => self.walk(&field.value, depth)?,
@@ -157,7 +164,10 @@ impl Checker {
     }
 
     /// Runs `inside` one loop deeper and notes how deep loops get.
-    fn loops_within(&mut self, inside: impl FnOnce(&mut Self) -> Result<Type, String>) -> Result<Type, String> {
+    fn loops_within(
+        &mut self,
+        inside: impl FnOnce(&mut Self) -> Result<Type, String>,
+    ) -> Result<Type, String> {
         let before = std::mem::take(&mut self.uses.loops);
         let result = inside(self);
         self.uses.loops = before.max(self.uses.loops + 1);

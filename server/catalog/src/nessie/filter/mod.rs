@@ -24,6 +24,8 @@ pub(crate) use schema::Kind;
 const TEXT_BYTES_MAX: usize = 16 * 1024;
 /// Deepest nesting of brackets in an expression.
 const BRACKETS_DEPTH_MAX: usize = 48;
+/// Most operators, dots and opening brackets of an expression; a chain of them nests as deep as it is long.
+const JOINTS_MAX: usize = 2_000;
 /// Compiled expressions kept.
 const COMPILED_MAX: usize = 256;
 
@@ -44,7 +46,9 @@ impl Filters {
     pub(crate) fn compile(&self, kind: Kind, text: Option<&str>) -> Result<Option<Arc<Filter>>, Error> {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
         if text.len() > TEXT_BYTES_MAX {
-            return Err(Error::BadRequest(format!("A filter must not be longer than {TEXT_BYTES_MAX} bytes.")));
+            return Err(Error::BadRequest(format!(
+                "A filter must not be longer than {TEXT_BYTES_MAX} bytes."
+            )));
         }
         let key = (kind, Arc::from(text));
         if let Some(found) = self.compiled.get(&key) {
@@ -53,7 +57,7 @@ impl Filters {
         if text.trim().is_empty() {
             return Err(Error::BadRequest("No source code.".into()));
         }
-        check_brackets(text)?;
+        check_nesting(text)?;
         let program = self
             .env
             .compile(text)
@@ -66,14 +70,16 @@ impl Filters {
     }
 }
 
-/// Refuses nesting that would take the parser's stack, and chains of signs that nest just as deep.
-fn check_brackets(text: &str) -> Result<(), Error> {
-    let mut depth = 0usize;
+/// Refuses what would nest so deep that it takes the parser's stack: brackets, signs in a row, and chains of operators,
+/// of which each is one level. Characters in texts count too, for only the parser knows for certain what is one.
+fn check_nesting(text: &str) -> Result<(), Error> {
+    let mut brackets = 0usize;
     let mut signs = 0usize;
+    let mut joints = 0usize;
     for byte in text.bytes() {
         match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'(' | b'[' | b'{' => brackets += 1,
+            b')' | b']' | b'}' => brackets = brackets.saturating_sub(1),
             _ => {}
         }
         signs = match byte {
@@ -81,9 +87,17 @@ fn check_brackets(text: &str) -> Result<(), Error> {
             b' ' | b'\t' | b'\n' | b'\r' => signs,
             _ => 0,
         };
-        if depth + signs > BRACKETS_DEPTH_MAX {
-            return Err(Error::BadRequest(format!("A filter must not nest deeper than {BRACKETS_DEPTH_MAX}.")));
+        joints += usize::from(b".[({?:!+-*/%<>=&|".contains(&byte));
+        if brackets + signs > BRACKETS_DEPTH_MAX {
+            return Err(Error::BadRequest(format!(
+                "A filter must not nest deeper than {BRACKETS_DEPTH_MAX}."
+            )));
         }
+    }
+    // The only operator of letters.
+    joints += text.matches("in").count();
+    if joints > JOINTS_MAX {
+        return Err(Error::BadRequest(format!("A filter must not have more than {JOINTS_MAX} operators.")));
     }
     Ok(())
 }
@@ -115,9 +129,10 @@ impl Filter {
         }
         match self.program.execute(&context) {
             Ok(Value::Bool(accepted)) => Ok(accepted),
-            Ok(other) => {
-                Err(Error::BadRequest(format!("A filter must give a boolean, but this one gives: {}", other.type_of())))
-            }
+            Ok(other) => Err(Error::BadRequest(format!(
+                "A filter must give a boolean, but this one gives: {}",
+                other.type_of()
+            ))),
             Err(error) => Err(Error::BadRequest(format!("The filter failed: {error}"))),
         }
     }

@@ -103,11 +103,47 @@ impl Kind {
 
 /// Functions, macros and the names of types that expressions may call.
 pub(super) const FUNCTIONS: &[&str] = &[
-    "bool", "bytes", "contains", "double", "duration", "dyn", "endsWith", "getDate", "getDayOfMonth", "getDayOfWeek",
-    "getDayOfYear", "getFullYear", "getHours", "getMilliseconds", "getMinutes", "getMonth", "getSeconds", "int",
-    "matches", "max", "min", "size", "startsWith", "string", "timestamp", "type", "uint",
+    "bool",
+    "bytes",
+    "contains",
+    "double",
+    "duration",
+    "dyn",
+    "endsWith",
+    "getDate",
+    "getDayOfMonth",
+    "getDayOfWeek",
+    "getDayOfYear",
+    "getFullYear",
+    "getHours",
+    "getMilliseconds",
+    "getMinutes",
+    "getMonth",
+    "getSeconds",
+    "int",
+    "matches",
+    "max",
+    "min",
+    "size",
+    "startsWith",
+    "string",
+    "timestamp",
+    "type",
+    "uint",
 ];
 
 /// Names of types, which are values too.
-pub(super) const TYPES: &[&str] =
-    &["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "timestamp", "duration", "type", "uint"];
+pub(super) const TYPES: &[&str] = &[
+    "bool",
+    "bytes",
+    "double",
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "string",
+    "timestamp",
+    "duration",
+    "type",
+    "uint",
+];

@@ -56,3 +56,26 @@ fn work_is_bounded() {
     problem(format!("{list}.exists(a, {list}.exists(b, a + b < 0))"));
     problem("[1].exists(a, [1].exists(b, [1].exists(c, [1].exists(d, true))))".into());
 }
+#[test]
+fn chains_leave_room_on_the_stack() {
+    let chains = || {
+        for (start, link, end) in [
+            ("entry", ".a", ""),
+            ("entry.keyElements", "[0]", " == 1"),
+            ("entry.name", ".size()", " == 1"),
+            ("1", "+1", " == 0"),
+            ("1", " in [1]", ""),
+            ("", "true ? true : ", "true"),
+            ("", "true || ", "true"),
+            ("", "!", "true"),
+            ("", "[", ""),
+        ] {
+            for links in [10, 40, 300, 900, 1_900, 5_000] {
+                let _ = accepts(&format!("{start}{}{end}", link.repeat(links)));
+            }
+        }
+    };
+    // Half of what a worker thread has.
+    let small = std::thread::Builder::new().stack_size(1 << 20).spawn(chains).unwrap();
+    small.join().unwrap();
+}

@@ -84,7 +84,9 @@ impl Subject for Described<'_> {
             }
             "refType" => text(kind),
             "refMeta" => metadata(found.metadata.as_ref()),
-            _ => commit(found.metadata.as_ref().map(|metadata| &metadata.head), |field| uses.has(name, field)),
+            _ => {
+                commit(found.metadata.as_ref().map(|metadata| &metadata.head), |field| uses.has(name, field))
+            }
         }
     }
 
@@ -140,9 +142,9 @@ fn texts<S: AsRef<str>>(all: &[S]) -> Value {
     Value::List(Arc::new(all.iter().map(|one| text(one.as_ref())).collect()))
 }
 
-/// A number; one that is not there is neither equal to any nor above or below.
+/// A count; one that is not there is -1, so that comparing it is no error and no real count is met.
 fn number(number: Option<u64>) -> Value {
-    number.map_or(Value::Float(f64::NAN), |number| Value::Int(i64::try_from(number).unwrap_or(i64::MAX)))
+    Value::Int(number.map_or(-1, |number| i64::try_from(number).unwrap_or(i64::MAX)))
 }
 
 /// The legacy text form of elements: joined by dots, dots inside an element replaced.

@@ -17,8 +17,7 @@ use crate::failure::Failure;
 pub fn meta_out(entry: &LogEntry) -> CommitMetaV2 {
     let (meta, header) = (&entry.commit.meta, &entry.commit.header);
     let commit_time = WireInstant::from_micros(header.time);
-    let author_time =
-        meta.author_time.map_or(commit_time, |time| WireInstant::new(time.seconds, time.nanos));
+    let author_time = meta.author_time.map_or(commit_time, |time| WireInstant::new(time.seconds, time.nanos));
     CommitMetaV2 {
         hash: Some(entry.id.to_string()),
         committer: Some(meta.committer.clone()),

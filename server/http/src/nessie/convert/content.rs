@@ -65,7 +65,14 @@ pub fn given(content: Wire) -> (GivenId, Content) {
             given_id(id),
             Content::IcebergTable { metadata_location, snapshot_id, schema_id, spec_id, sort_order_id },
         ),
-        Wire::IcebergView(IcebergView { id, metadata_location, version_id, schema_id, sql_text, dialect }) => (
+        Wire::IcebergView(IcebergView {
+            id,
+            metadata_location,
+            version_id,
+            schema_id,
+            sql_text,
+            dialect,
+        }) => (
             given_id(id),
             Content::IcebergView { metadata_location, version_id, schema_id, sql_text, dialect },
         ),
@@ -85,10 +92,9 @@ pub fn given(content: Wire) -> (GivenId, Content) {
         Wire::Namespace(Namespace { id, elements, properties }) => {
             (given_id(id), Content::Namespace { elements, properties })
         }
-        Wire::Udf(Udf { id, metadata_location, version_id, signature_id, sql_text, dialect }) => (
-            given_id(id),
-            Content::Udf { metadata_location, version_id, signature_id, sql_text, dialect },
-        ),
+        Wire::Udf(Udf { id, metadata_location, version_id, signature_id, sql_text, dialect }) => {
+            (given_id(id), Content::Udf { metadata_location, version_id, signature_id, sql_text, dialect })
+        }
     }
 }
 

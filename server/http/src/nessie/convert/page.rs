@@ -82,7 +82,8 @@ fn malformed() -> Failure {
 }
 
 fn commit(token: &Token, place: usize) -> Result<CommitId, Failure> {
-    let bytes = token.field(place).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()).ok_or_else(malformed)?;
+    let bytes =
+        token.field(place).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()).ok_or_else(malformed)?;
     Ok(CommitId::new(ObjectId::from_bytes(bytes)))
 }
 

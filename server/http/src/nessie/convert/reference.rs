@@ -22,10 +22,7 @@ pub fn out(reference: &Reference) -> ReferenceV2 {
 
 /// A reference with its metadata.
 pub fn described_out(described: &Described) -> ReferenceV2 {
-    ReferenceV2 {
-        metadata: described.metadata.as_ref().map(metadata_out),
-        ..out(&described.reference)
-    }
+    ReferenceV2 { metadata: described.metadata.as_ref().map(metadata_out), ..out(&described.reference) }
 }
 
 /// A page of references.

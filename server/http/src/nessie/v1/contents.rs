@@ -20,7 +20,8 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
     let query: get_content::Query = req.query()?;
     let (reference, hash) = (query.reference.as_deref(), query.hash_on_ref.as_deref());
     let at = at(&app, reference, hash, "getContent.ref", "getContent.hashOnRef")?;
-    let key = key_from_text(&req.param(req.params.key)?)?.ok_or_else(|| bad("Content key must not be empty"))?;
+    let key =
+        key_from_text(&req.param(req.params.key)?)?.ok_or_else(|| bad("Content key must not be empty"))?;
     let (_, found) = app.catalog.get_content(&req.principal(), &at, key).await?;
     Ok(Reply::json(&content::out(Some(found.id), found.content)))
 }

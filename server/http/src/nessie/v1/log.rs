@@ -23,8 +23,8 @@ pub async fn log(app: Arc<App>, req: Req) -> Answer {
     let at = point::v1(&name, query.end_hash.as_deref(), "getCommitLog.params.endHash")?;
     let oldest = match &query.start_hash {
         Some(text) => {
-            let hash =
-                parse_hash(text).map_err(|error| refuse::reference("getCommitLog.params.startHash", &error))?;
+            let hash = parse_hash(text)
+                .map_err(|error| refuse::reference("getCommitLog.params.startHash", &error))?;
             Some(Point { name: at.name.clone(), ..point::named("", &HashSpec::of(hash)) })
         }
         None => None,

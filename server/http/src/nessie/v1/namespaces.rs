@@ -72,7 +72,9 @@ pub async fn delete(app: Arc<App>, req: Req) -> Answer {
 fn at(req: &Req, hash: Option<&str>) -> Result<Point, Failure> {
     let name = req.param(req.params.reference)?;
     let at = match hash {
-        Some(text) => HashSpec::of(parse_hash(text).map_err(|error| bad(format!("{error} - but was: {text}")))?),
+        Some(text) => {
+            HashSpec::of(parse_hash(text).map_err(|error| bad(format!("{error} - but was: {text}")))?)
+        }
         None => HashSpec::default(),
     };
     Ok(point::named(&name, &at))

@@ -78,8 +78,8 @@ pub async fn assign(app: Arc<App>, req: Req) -> Answer {
     let query: assign_reference::Query = req.query()?;
     let body: Option<ReferenceInput> = req.json_or_null()?;
     let (name, kind) = path(&req, "assignReference.referenceName")?;
-    let at = point::v1_expected(&name, query.expected_hash.as_deref(), "assignReference.expectedHash")?;
     let to = refuse::required("assignReference.assignTo", body)?;
+    let at = point::v1_expected(&name, query.expected_hash.as_deref(), "assignReference.expectedHash")?;
     let hash = to.hash_spec().map_err(|error| refuse::reference("assignReference.assignTo", &error))?;
     let to = point::named(to.name.as_deref().unwrap_or(DETACHED), &hash);
     app.catalog.assign_reference(&req.principal(), &at, kind, &to).await?;

@@ -42,9 +42,10 @@ pub async fn get_repository(app: Arc<App>, req: Req) -> Answer {
     let query: Query = req.query()?;
     let mut kinds: Vec<&str> = Vec::new();
     for asked in &query.types {
-        let known = RepositoryConfig::TYPES.iter().find(|known| *known == asked).ok_or_else(|| {
-            bad(format!("No repository config type registered for name {asked}"))
-        })?;
+        let known = RepositoryConfig::TYPES
+            .iter()
+            .find(|known| *known == asked)
+            .ok_or_else(|| bad(format!("No repository config type registered for name {asked}")))?;
         if !kinds.contains(known) {
             kinds.push(known);
         }
@@ -78,8 +79,7 @@ pub async fn update_repository(app: Arc<App>, req: Req) -> Answer {
         )));
     }
     let request: UpdateRepositoryConfigRequest = req.json()?;
-    let document =
-        serde_json::to_vec(&request.config).map_err(|error| Failure::Unexpected(error.into()))?;
+    let document = serde_json::to_vec(&request.config).map_err(|error| Failure::Unexpected(error.into()))?;
     let kind = request.config.type_name();
     let previous = app.catalog.update_repository_config(&req.principal(), kind, document.into()).await?;
     let previous = previous.map(|document| stored(&document)).transpose()?;

@@ -42,7 +42,8 @@ pub async fn create(app: Arc<App>, req: Req) -> Answer {
     let Some(kind) = reference::kind_in(kind) else { return Err(bad(TYPE_MESSAGE)) };
     let source = match body {
         Some(body) => {
-            let at = body.hash_spec().map_err(|error| refuse::reference("createReference.reference", &error))?;
+            let at =
+                body.hash_spec().map_err(|error| refuse::reference("createReference.reference", &error))?;
             point::named(body.name.as_deref().unwrap_or(DETACHED), &at)
         }
         None => Point::default(),

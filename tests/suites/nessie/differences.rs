@@ -1,0 +1,147 @@
+//! Where this server differs from the reference server on purpose, a test each.
+
+use serde_json::json;
+
+use crate::harness::{EMPTY, Server, added, drop, head, key, list, put, table, text, update, with_id};
+
+/// The reference server applies only the deletion, and the content is gone under both names.
+#[tokio::test]
+async fn a_rename_arrives_whole() {
+    let server = Server::start().await;
+    let id = added(&server.commit("main", "base", json!([put("old", "s3://1")])).await, "old");
+    server.create("BRANCH", "dev", "main").await;
+    server.create("BRANCH", "other", "main").await;
+    let renamed = json!([drop("old"), update("new", "s3://1", &id)]);
+    let hash = head(&server.commit("dev", "rename", renamed).await);
+    server.merge("dev", "main", json!({})).await.ok();
+    server.transplant("dev", &[hash], "other", json!({})).await.ok();
+    for branch in ["main", "other"] {
+        assert_eq!(server.keys(branch).await, ["new"], "{branch}");
+        let found = server.get(&format!("/api/v2/trees/{branch}/contents/new")).await.ok();
+        assert_eq!(found["content"], with_id(table("s3://1"), &id));
+    }
+}
+
+/// The reference server finds no common ancestor.
+#[tokio::test]
+async fn branches_cut_from_an_empty_default_branch_merge() {
+    let server = Server::start().await;
+    server.create("BRANCH", "dev", "main").await;
+    server.commit("dev", "m", json!([put("a", "s3://1")])).await;
+    server.commit("main", "m", json!([put("b", "s3://2")])).await;
+    let merged = server.merge("dev", "main", json!({})).await.ok();
+    assert_eq!(merged["commonAncestor"], EMPTY);
+    assert_eq!(server.keys("main").await, ["a", "b"]);
+}
+
+/// The reference server deletes every key of the target.
+#[tokio::test]
+async fn an_empty_source_brings_nothing() {
+    let server = Server::start().await;
+    server.create("BRANCH", "empty", "main").await;
+    server.commit("main", "m", json!([put("a", "s3://1")])).await;
+    let before = server.head("main").await;
+    let merged = server.merge("empty", "main", json!({})).await.ok();
+    assert_eq!((&merged["wasApplied"], &merged["resultantTargetHash"]), (&json!(false), &json!(before)));
+    assert_eq!(server.keys("main").await, ["a"]);
+}
+
+/// The reference server takes the source's id and drops the target's properties.
+#[tokio::test]
+async fn a_namespace_put_on_both_sides_keeps_the_targets_id() {
+    let server = Server::start().await;
+    let namespace = |properties| {
+        let content = json!({"type": "NAMESPACE", "elements": ["n"], "properties": properties});
+        json!([{"type": "PUT", "key": key("n"), "content": content}])
+    };
+    server.create("BRANCH", "dev", "main").await;
+    server.create("BRANCH", "clash", "main").await;
+    let id = added(&server.commit("main", "m", namespace(json!({"a": "1", "b": "2"}))).await, "n");
+    server.commit("dev", "m", namespace(json!({"b": "2", "c": "3"}))).await;
+    server.commit("clash", "m", namespace(json!({"a": "9"}))).await;
+    server.merge("dev", "main", json!({})).await.ok();
+    let found = server.get("/api/v2/trees/main/contents/n").await.ok();
+    assert_eq!(found["content"]["id"], id);
+    assert_eq!(found["content"]["properties"], json!({"a": "1", "b": "2", "c": "3"}));
+    server.merge("clash", "main", json!({})).await.failed(409, "REFERENCE_CONFLICT");
+}
+
+/// The reference server checks every commit against the old head.
+#[tokio::test]
+async fn a_dry_transplant_answers_as_the_real_one() {
+    let server = Server::start().await;
+    server.create("BRANCH", "dev", "main").await;
+    let first = server.commit("dev", "one", json!([put("a", "s3://1")])).await;
+    let one = head(&first);
+    let two = head(&server.commit("dev", "two", json!([update("a", "s3://2", &added(&first, "a"))])).await);
+    let dry =
+        server.transplant("dev", &[one.clone(), two.clone()], "main", json!({"isDryRun": true})).await.ok();
+    assert_eq!(dry["wasSuccessful"], true, "{dry}");
+    let real = server.transplant("dev", &[one, two], "main", json!({})).await.ok();
+    assert_eq!(real["details"], dry["details"]);
+}
+
+/// The reference server writes them in lower case.
+#[tokio::test]
+async fn property_names_keep_their_case() {
+    let server = Server::start().await;
+    let body = json!({
+        "commitMeta": {"message": "m", "allProperties": {"App-Id": ["x"], "app-id": ["y"]}},
+        "operations": [put("t", "s3://1")],
+    });
+    server.post(&format!("/api/v2/trees/main@{EMPTY}/history/commit"), body).await.ok();
+    let log = server.get("/api/v2/trees/main/history").await.ok();
+    assert_eq!(
+        log["logEntries"][0]["commitMeta"]["allProperties"],
+        json!({"App-Id": ["x"], "app-id": ["y"]})
+    );
+    let log = server.get("/api/v1/trees/tree/main/log").await.ok();
+    assert_eq!(log["logEntries"][0]["commitMeta"]["properties"], json!({"App-Id": "x", "app-id": "y"}));
+}
+
+/// The reference server keeps only the last relative part of a path.
+#[tokio::test]
+async fn every_relative_part_counts() {
+    let server = Server::start().await;
+    server.commit("main", "one", json!([put("a", "s3://1")])).await;
+    server.create("BRANCH", "dev", "main").await;
+    let dev = head(&server.commit("dev", "dev", json!([put("b", "s3://2")])).await);
+    server.merge("dev", "main", json!({})).await.ok();
+    server.commit("main", "last", json!([put("c", "s3://3")])).await;
+    let found = server.get("/api/v2/trees/main~1%5E2/history?max-records=1").await.ok();
+    assert_eq!(found["logEntries"][0]["commitMeta"]["hash"], dev);
+}
+
+/// The reference server gives all commits of one transplant the same time.
+#[tokio::test]
+async fn commits_of_a_transplant_have_times_of_their_own() {
+    let server = Server::start().await;
+    server.create("BRANCH", "dev", "main").await;
+    let mut hashes = Vec::new();
+    for n in 0..4 {
+        hashes.push(head(&server.commit("dev", "m", json!([put(&format!("t{n}"), "s3://1")])).await));
+    }
+    server.transplant("dev", &hashes, "main", json!({})).await.ok();
+    let log = server.get("/api/v2/trees/main/history").await.ok();
+    let times: Vec<String> =
+        list(&log["logEntries"]).iter().map(|e| text(&e["commitMeta"]["commitTime"])).collect();
+    assert!(times.is_sorted_by(|newer, older| newer > older), "{times:?}");
+}
+
+/// The reference server merges for real when the published spelling of the boolean is used.
+#[tokio::test]
+async fn both_spellings_of_a_dry_run_are_dry() {
+    let server = Server::start().await;
+    server.create("BRANCH", "dev", "main").await;
+    server.commit("dev", "m", json!([put("a", "s3://1")])).await;
+    server.merge("dev", "main", json!({"dryRun": true})).await.ok();
+    assert_eq!(server.head("main").await, EMPTY);
+}
+
+/// A plus sign in a path is a space, as form encoding has it.
+#[tokio::test]
+async fn plus_is_a_space_in_paths() {
+    let server = Server::start().await;
+    server.commit("main", "m", json!([put("a b", "s3://1")])).await;
+    server.get("/api/v2/trees/main/contents/a+b").await.ok();
+}
