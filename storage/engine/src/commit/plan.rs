@@ -66,13 +66,31 @@ impl CommitPlan {
             return Ok(Looked { seen: at_head.clone(), at_head });
         }
         if let Some(found) = core.trees.get(&expected) {
-            return Ok(Looked { seen: self.seen_in(core, &found.tree, &at_head).await?, at_head });
+            let seen = self.seen_in(core, &found.tree, &at_head).await;
+            return Ok(Looked { seen: self.or_rebuilt(core, seen, &at_head).await?, at_head });
         }
         if self.untouched_since(core, head.reference.target).await? {
             return Ok(Looked { seen: at_head.clone(), at_head });
         }
         let tree = core.tree(expected).await?;
-        Ok(Looked { seen: self.seen_in(core, &tree, &at_head).await?, at_head })
+        let seen = self.seen_in(core, &tree, &at_head).await;
+        Ok(Looked { seen: self.or_rebuilt(core, seen, &at_head).await?, at_head })
+    }
+
+    /// Looks again where stored nodes of the index that the client has seen are lost; whoever asked for the plan heals
+    /// only the head.
+    async fn or_rebuilt(
+        &self,
+        core: &Core,
+        seen: Result<HashMap<ContentKey, Option<Entry>>, Error>,
+        keys: &HashMap<ContentKey, Option<Entry>>,
+    ) -> Result<HashMap<ContentKey, Option<Entry>>, Error> {
+        match seen {
+            Err(Error::IndexNode(_)) => {
+                self.seen_in(core, &core.rebuild(self.request.expected).await?, keys).await
+            }
+            seen => seen,
+        }
     }
 
     async fn seen_in(

@@ -101,16 +101,17 @@ impl Plan for TransplantPlan {
         let mut conflict = false;
         for (id, source) in &sources {
             let parent = source.header.parent();
-            let before = core.tree(parent).await?;
+            // States heal themselves where stored nodes are lost.
+            let before = State::new(core.clone(), parent, core.tree(parent).await?);
             let mut changes = Vec::with_capacity(source.operations.len());
             for operation in &source.operations {
-                let base = before.get(&core.nodes, operation.key()).await?;
+                let base = before.entry(operation.key()).await?;
                 changes.push((operation.key().clone(), Change { base, source: operation.entry().cloned() }));
             }
-            let after = core.tree(*id).await?;
+            let after = State::new(core.clone(), *id, core.tree(*id).await?);
             let sides = || Sides {
-                base: State::new(core.clone(), parent, before.clone()),
-                source: State::new(core.clone(), *id, after.clone()),
+                base: before.clone(),
+                source: after.clone(),
                 target: State::new(core.clone(), on, target.clone()),
             };
             let mut gathered =

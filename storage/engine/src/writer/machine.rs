@@ -61,7 +61,10 @@ impl Prepared {
 
 enum Built {
     Change(Box<Change>, Landed),
-    Stale,
+    /// To be planned again. `behind`: on a head that this lane has never been at, so that the lane may be the old one.
+    Stale {
+        behind: bool,
+    },
 }
 
 impl Machine {
@@ -168,7 +171,14 @@ impl Machine {
                 prepared.batch.changes.push(*change);
                 prepared.pending.push(Pending { name, landed, plan, rebases, reply });
             }
-            Ok(Built::Stale) => {
+            Ok(Built::Stale { behind }) => {
+                // Somebody else writes to the store too. What this batch has made of the lane stays as it is.
+                if behind
+                    && !prepared.pending.iter().any(|pending| pending.name == name)
+                    && let Some(lane) = self.lanes.get_mut(&name)
+                {
+                    lane.head = None;
+                }
                 drop(plan);
                 let _ = reply.send(Ok(Verdict::Stale));
             }
@@ -210,10 +220,12 @@ impl Machine {
             return Err(Error::NotABranch(name.clone()));
         }
         if !self.still_good(&head, &proposal).await? {
+            let behind = !head.grew_from(proposal.planned_on)
+                && !self.core.commits.is_ancestor(proposal.planned_on, head.reference.target).await?;
             if let Some(lane) = self.lanes.get_mut(name) {
                 lane.head = Some(head);
             }
-            return Ok(Built::Stale);
+            return Ok(Built::Stale { behind });
         }
         let on = head.reference.target;
         let time = self.core.clock.now();

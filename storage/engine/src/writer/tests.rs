@@ -87,6 +87,11 @@ impl Bench {
             let references = vec![ref_change(branch, ExpectedReference::Absent, new)];
             store.commit(Batch { changes: vec![Change { references, ..Change::default() }] }).await.unwrap();
         }
+        Self::on(store, options)
+    }
+
+    /// A machine on a store that others may write to.
+    fn on(store: Arc<Memory>, options: Options) -> Self {
         let core = Arc::new(Core::new(
             store.clone(),
             Arc::new(Stopped(AtomicI64::new(1_000_000))),
@@ -461,4 +466,23 @@ async fn no_more_writes_wait_than_the_queue_holds() {
     for answer in futures::future::join_all(admitted).await {
         answer.unwrap();
     }
+}
+
+#[tokio::test]
+async fn after_another_writer_a_proposal_is_stale_only_once() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let first = bench.put("main", "a").await;
+    bench.step().await;
+    landed(first);
+    let mut other = Bench::on(bench.store.clone(), Options::default());
+    let theirs = other.put("main", "b").await;
+    other.step().await;
+    landed(theirs);
+    // This machine still believes in the head that it has made itself.
+    let round = bench.put("main", "c").await;
+    bench.step().await;
+    assert_eq!(round.blocking_recv_now().unwrap(), Verdict::Stale);
+    let round = bench.put("main", "c").await;
+    bench.step().await;
+    assert_eq!(bench.core.commits.load(landed(round).head).await.unwrap().header.depth, 3);
 }
