@@ -53,7 +53,10 @@ pub struct Global {
     pub endpoint: Option<String>,
     /// Write one JSON document to standard output, and errors as one JSON object to standard error.
     ///
-    /// Documents are those of the Nessie API v2, listings put together from all pages.
+    /// Documents are those of the Nessie API v2, listings put together from all pages. `merge` and `cherry-pick` add
+    /// `fromHash`, `dryRun` and `conflicts` (both sides of each); `reset` and `assign` add `previousHash`, `leftBehind` and
+    /// `undo`, `delete` adds `undo`. An error has `kind`, `exitCode`, `message`, `status`, `errorCode`, `conflicts`,
+    /// `request` and `hints`, null where nothing is known. A merge with conflicts writes both.
     #[arg(long, global = true)]
     pub json: bool,
     /// Show hashes with all 64 digits.

@@ -48,3 +48,37 @@ pub fn absolute(at: Instant, zone: Zone) -> String {
 pub fn both(at: Instant, look: &Look) -> String {
     format!("{} ({})", relative(at, look.now), absolute(at, look.zone))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages() {
+        fn check(seconds: i64, shown: &str) {
+            let now = Instant::new(1_000_000_000, 0);
+            assert_eq!(relative(Instant::new(now.seconds() - seconds, 0), now), shown);
+        }
+        check(0, "just now");
+        check(-30, "just now");
+        check(-61, "in the future");
+        check(1, "1 second ago");
+        check(119, "119 seconds ago");
+        check(120, "2 minutes ago");
+        check(2 * HOUR, "2 hours ago");
+        check(47 * HOUR, "47 hours ago");
+        check(2 * DAY, "2 days ago");
+        check(60 * DAY, "2 months ago");
+        check(800 * DAY, "2 years ago");
+    }
+
+    #[test]
+    fn instants_beyond_the_calendar_are_still_shown() {
+        assert_eq!(absolute(Instant::new(1_777_637_730, 5), Zone::Utc), "2026-05-01 12:15:30 UTC");
+        assert!(absolute(Instant::new(i64::MAX, 0), Zone::Utc).starts_with("+292277026596"));
+        assert_eq!(
+            relative(Instant::new(i64::MIN, 0), Instant::new(i64::MAX, 0)).split(' ').nth(1),
+            Some("years")
+        );
+    }
+}

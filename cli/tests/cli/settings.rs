@@ -2,7 +2,8 @@
 
 use insta::assert_snapshot;
 
-use crate::world::run_with;
+use crate::stub::Stub;
+use crate::world::{config, run_with};
 
 fn with_file(text: &str, line: &str) -> crate::world::Ran {
     let folder = tempfile::tempdir().unwrap();
@@ -26,6 +27,20 @@ fn the_nearest_word_wins() {
     let vars = [("LOCHAN_ENDPOINT", "http://a:1/api/v2")];
     assert_eq!(endpoint(run_with(&vars, "", "lochan config --json")), "http://a:1");
     assert_eq!(endpoint(run_with(&vars, "", "lochan config --json --endpoint http://b:2/")), "http://b:2");
+}
+
+#[test]
+fn a_token_goes_with_every_call() {
+    let stub = Stub::start(vec![config()]);
+    let vars = [("LOCHAN_ENDPOINT", stub.url.as_str()), ("LOCHAN_TOKEN", "s3cret")];
+    let ran = run_with(&vars, "", "lochan remote show");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let mut headers = stub.headers();
+    headers.sort();
+    assert_eq!(headers, ["authorization: Bearer s3cret", "nessie-client-spec: 2"]);
+    let ran =
+        run_with(&[("LOCHAN_ENDPOINT", &stub.url), ("LOCHAN_TOKEN", "two\nlines")], "", "lochan remote show");
+    assert_eq!(ran.code, 2, "{}", ran.all());
 }
 
 #[test]

@@ -9,12 +9,17 @@ use std::thread;
 /// used up in order, the last one stays.
 pub type Answer = (&'static str, u16, String);
 
+/// Headers that suites look at.
+const HEADERS: [&str; 2] = ["authorization", "nessie-client-spec"];
+
 /// A running stub. It ends with the process.
 pub struct Stub {
     /// Its root.
     pub url: String,
     /// `METHOD path` and body of each request, in order.
     asked: Arc<Mutex<Vec<(String, String)>>>,
+    /// The headers among [`HEADERS`], as `name: value`, of all requests.
+    headers: Arc<Mutex<Vec<String>>>,
 }
 
 impl Stub {
@@ -23,20 +28,27 @@ impl Stub {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
+        let headers = Arc::new(Mutex::new(Vec::new()));
         let (log, answers) = (Arc::clone(&asked), Arc::new(Mutex::new(answers)));
+        let seen = Arc::clone(&headers);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (log, answers) = (Arc::clone(&log), Arc::clone(&answers));
-                thread::spawn(move || serve(stream, &log, &answers));
+                let (log, answers, seen) = (Arc::clone(&log), Arc::clone(&answers), Arc::clone(&seen));
+                thread::spawn(move || serve(stream, &log, &seen, &answers));
             }
         });
-        Self { url, asked }
+        Self { url, asked, headers }
     }
 
     /// The bodies sent to requests that begin with this line.
     pub fn bodies(&self, line: &str) -> Vec<String> {
         let asked = self.asked.lock().unwrap();
         asked.iter().filter(|(request, _)| request.starts_with(line)).map(|(_, body)| body.clone()).collect()
+    }
+
+    /// The headers that were sent.
+    pub fn headers(&self) -> Vec<String> {
+        self.headers.lock().unwrap().clone()
     }
 
     /// The request lines, decoded.
@@ -46,7 +58,12 @@ impl Stub {
     }
 }
 
-fn serve(stream: TcpStream, log: &Mutex<Vec<(String, String)>>, answers: &Mutex<Vec<Answer>>) -> Option<()> {
+fn serve(
+    stream: TcpStream,
+    log: &Mutex<Vec<(String, String)>>,
+    seen: &Mutex<Vec<String>>,
+    answers: &Mutex<Vec<Answer>>,
+) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut stream = stream;
     loop {
@@ -58,7 +75,11 @@ fn serve(stream: TcpStream, log: &Mutex<Vec<(String, String)>>, answers: &Mutex<
         loop {
             let mut header = String::new();
             reader.read_line(&mut header).ok()?;
-            let header = header.trim().to_ascii_lowercase();
+            let header = header.trim();
+            if HEADERS.iter().any(|name| header.to_ascii_lowercase().starts_with(name)) {
+                seen.lock().unwrap().push(header.to_owned());
+            }
+            let header = header.to_ascii_lowercase();
             if header.is_empty() {
                 break;
             }
