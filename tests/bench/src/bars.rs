@@ -129,6 +129,7 @@ mod tests {
             idle_mib: Some((12.0, 1000)),
             cold_start_ms: Some((Spread { median: 120.0, min: 90.0, max: 130.0 }, 100_000)),
             start_after_kill_ms: None,
+            start_after_run_ms: None,
             binary_mib: Some(30.0),
         };
         let bars = all(&points, &start);

@@ -74,6 +74,9 @@ impl Report {
         if let Some((ms, keys)) = self.start.start_after_kill_ms {
             println!("start after a kill, {keys} keys: {} ms", figure(ms));
         }
+        if let Some((time, keys)) = &self.start.start_after_run_ms {
+            println!("cold start on what the run left, {keys} keys: {} ms", figure(time.median));
+        }
         println!();
         for bar in &self.bars {
             let sign = if bar.at_least { '≥' } else { '≤' };

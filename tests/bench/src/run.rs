@@ -51,17 +51,25 @@ pub async fn run(args: &Run) -> Result<bool> {
     }
     let loads =
         servers.iter().map(|s| (s.target.base.layout.tables, s.target.base.load_rate)).collect::<Vec<_>>();
-    let points = points(args, &folder, &servers).await?;
-    let mut launches = Vec::new();
-    let mut problems = Vec::new();
-    for loaded in servers {
-        launches.push((loaded.launch, loaded.target));
-        problems.extend(loaded.server.stop().await.err().map(|e| format!("{e:#}")));
-    }
     let mut start = Figures::default();
+    let mut problems = Vec::new();
     if !args.no_start {
-        let measured = start_figures(&launches, &program, &mut start).await;
-        problems.extend(measured.err().map(|e| format!("measuring starts: {e:#}")));
+        // On the loaded stores: a run leaves hundreds of thousands of commits behind, which is another question.
+        servers = measure_starts(servers, &program, &mut start).await.context("measuring starts")?;
+    }
+    let points = points(args, &folder, &servers).await?;
+    let mut last = None;
+    for loaded in servers {
+        problems.extend(loaded.server.stop().await.err().map(|e| format!("{e:#}")));
+        last = Some((loaded.launch, loaded.target));
+    }
+    if let (false, Some((launch, target))) = (args.no_start, last) {
+        println!("measuring starts after the run");
+        let measured = start::cold_start_ms(&launch, &a_path(&target)).await;
+        match measured {
+            Ok(time) => start.start_after_run_ms = Some((time, target.base.layout.tables)),
+            Err(error) => problems.push(format!("measuring starts after the run: {error:#}")),
+        }
     }
     let valid = problems.is_empty() && points.iter().all(|p| p.lanes.iter().all(measure::Lane::is_valid));
     let bars = bars::all(&points, &start);
@@ -167,21 +175,38 @@ async fn points(args: &Run, folder: &Path, servers: &[Loaded]) -> Result<Vec<Poi
     Ok(points)
 }
 
-async fn start_figures(launches: &[(Launch, Target)], program: &Path, figures: &mut Figures) -> Result<()> {
+/// Stops the loaded servers, measures idle memory on the smallest store and starts on the largest, starts them again.
+async fn measure_starts(servers: Vec<Loaded>, program: &Path, figures: &mut Figures) -> Result<Vec<Loaded>> {
     figures.binary_mib = Some(size_mib(program)?);
-    if let Some((launch, target)) = launches.first() {
+    let mut stopped = Vec::new();
+    for loaded in servers {
+        loaded.server.stop().await?;
+        stopped.push((loaded.launch, loaded.target));
+    }
+    if let Some((launch, target)) = stopped.first() {
         println!("measuring idle memory");
         figures.idle_mib = Some((start::idle_mib(launch).await?, target.base.layout.tables));
     }
-    if let Some((launch, target)) = launches.last() {
+    if let Some((launch, target)) = stopped.last() {
         println!("measuring starts");
-        let keys = target.base.layout.tables;
-        let mut path = String::from("/api/v2/trees/main/contents/");
-        target.base.layout.push_path(keys / 2, &mut path);
+        let (keys, path) = (target.base.layout.tables, a_path(target));
         figures.cold_start_ms = Some((start::cold_start_ms(launch, &path).await?, keys));
         figures.start_after_kill_ms = Some((start::start_after_kill_ms(launch, &path).await?, keys));
     }
-    Ok(())
+    let mut again = Vec::new();
+    for (launch, target) in stopped {
+        let server = Server::start(&launch).await?;
+        let target = Target { addr: server.addr, pid: server.pid, ..target };
+        again.push(Loaded { launch, server, target });
+    }
+    Ok(again)
+}
+
+/// A read that needs an index.
+fn a_path(target: &Target) -> String {
+    let mut path = String::from("/api/v2/trees/main/contents/");
+    target.base.layout.push_path(target.base.layout.tables / 2, &mut path);
+    path
 }
 
 fn size_mib(program: &Path) -> Result<f64> {

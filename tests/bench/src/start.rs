@@ -22,6 +22,8 @@ pub struct Figures {
     pub cold_start_ms: Option<(Spread, usize)>,
     /// The same after the server was killed.
     pub start_after_kill_ms: Option<(f64, usize)>,
+    /// The same as `cold_start_ms`, on what the whole run has left in the store.
+    pub start_after_run_ms: Option<(Spread, usize)>,
     /// Size of the server binary in MiB.
     pub binary_mib: Option<f64>,
 }
