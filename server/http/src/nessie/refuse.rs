@@ -32,6 +32,12 @@ pub fn required<T>(argument: &str, value: Option<T>) -> Result<T, Failure> {
     value.ok_or_else(|| violation(argument, NOT_NULL))
 }
 
+/// Arguments that must be there, all at once: those that are not are named in one message.
+pub fn all_required(arguments: &[(&str, bool)]) -> Result<(), Failure> {
+    let missing = arguments.iter().filter(|(_, present)| !present);
+    all(&missing.map(|(argument, _)| (*argument, NOT_NULL)).collect::<Vec<_>>())
+}
+
 /// Several violations at once, in one message; nothing when there are none.
 pub fn all(violations: &[(&str, &str)]) -> Result<(), Failure> {
     if violations.is_empty() {

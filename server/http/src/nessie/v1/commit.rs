@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::extract::{CommitHeaders, Req};
 use crate::handlers::Answer;
 use crate::nessie::convert::{commit, point};
-use crate::nessie::refuse::{SIZE, required, violation};
+use crate::nessie::refuse::{self, SIZE, required, violation};
 use crate::reply::Reply;
 
 /// `POST trees/branch/{branch}/commit`
@@ -18,6 +18,10 @@ pub async fn commit(app: Arc<App>, req: Req) -> Answer {
     let body: Option<Operations> = req.json_or_null()?;
     let name = req.param(req.params.reference)?;
     point::name_v1(&name, "commitMultipleOperations.branchName")?;
+    refuse::all_required(&[
+        ("commitMultipleOperations.operations", body.is_some()),
+        ("commitMultipleOperations.expectedHash", query.expected_hash.is_some()),
+    ])?;
     let expected = query.expected_hash.as_deref();
     let at = point::v1_expected(&name, expected, "commitMultipleOperations.expectedHash")?;
     let body = required("commitMultipleOperations.operations", body)?;

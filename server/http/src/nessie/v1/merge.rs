@@ -21,6 +21,10 @@ pub async fn merge(app: Arc<App>, req: Req) -> Answer {
     let body: Option<MergeRequestV1> = req.json_or_null()?;
     let name = req.param(req.params.reference)?;
     point::name_v1(&name, "mergeRefIntoBranch.branchName")?;
+    refuse::all_required(&[
+        ("mergeRefIntoBranch.merge", body.is_some()),
+        ("mergeRefIntoBranch.expectedHash", query.expected_hash.is_some()),
+    ])?;
     let body = required("mergeRefIntoBranch.merge", body)?;
     let expected = query.expected_hash.as_deref();
     let target = point::v1_expected(&name, expected, "mergeRefIntoBranch.expectedHash")?;

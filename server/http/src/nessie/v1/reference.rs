@@ -78,6 +78,10 @@ pub async fn assign(app: Arc<App>, req: Req) -> Answer {
     let query: assign_reference::Query = req.query()?;
     let body: Option<ReferenceInput> = req.json_or_null()?;
     let (name, kind) = path(&req, "assignReference.referenceName")?;
+    refuse::all_required(&[
+        ("assignReference.assignTo", body.is_some()),
+        ("assignReference.expectedHash", query.expected_hash.is_some()),
+    ])?;
     let to = refuse::required("assignReference.assignTo", body)?;
     let at = point::v1_expected(&name, query.expected_hash.as_deref(), "assignReference.expectedHash")?;
     let hash = to.hash_spec().map_err(|error| refuse::reference("assignReference.assignTo", &error))?;

@@ -23,6 +23,10 @@ pub async fn transplant(app: Arc<App>, req: Req) -> Answer {
     let body: Option<TransplantRequestV1> = req.json_or_null()?;
     let name = req.param(req.params.reference)?;
     point::name_v1(&name, "transplantCommitsIntoBranch.branchName")?;
+    refuse::all_required(&[
+        ("transplantCommitsIntoBranch.transplant", body.is_some()),
+        ("transplantCommitsIntoBranch.expectedHash", query.expected_hash.is_some()),
+    ])?;
     let body = required("transplantCommitsIntoBranch.transplant", body)?;
     let expected = query.expected_hash.as_deref();
     let target = point::v1_expected(&name, expected, "transplantCommitsIntoBranch.expectedHash")?;
