@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lochan_storage_odb::{DerivedSpace, DerivedWrite, Store, memory::Memory};
 
-use crate::{Options, merge::Rules, testing::*};
+use crate::{Options, fsck, merge::Rules, testing::*};
 
 /// Loses every stored node but the root of a checkpoint.
 async fn lose_all_but(store: &Memory, root: lochan_storage_model::ObjectId) {
@@ -92,4 +92,36 @@ async fn rows_of_swept_commits_do_not_end_the_history_of_a_key() {
     }
     let on = head(&engine, "main").await;
     assert_eq!(engine.key_history(on, &key("t").index_key(), 100).await.unwrap().len(), 8);
+}
+
+/// Two engines on one store, as two servers have it: nothing acknowledged is lost, and every root holds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_writers_on_one_store_lose_nothing() {
+    let options = Options { checkpoint_commits_min: 6, ..Options::default() };
+    let (engine, store) = engine_with(Rules::default(), options.clone()).await;
+    branch(&engine, "dev", "main").await;
+    let engines = [engine, open(&store, Rules::default(), options)];
+    let tasks: Vec<_> = (0..6)
+        .map(|task: usize| {
+            let engine = engines[task % 2].clone();
+            tokio::spawn(async move {
+                let at = if task < 4 { "main" } else { "dev" };
+                let table_key = format!("t{task}");
+                let id = commit(&engine, at, vec![put(&table_key, table(0))]).await.added[0].1;
+                for n in 1..=25 {
+                    commit(&engine, at, vec![update(&table_key, table(n), id)]).await;
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert!(merge(&engines[1], "dev", "main").await.applied);
+    let main = contents(&engines[0], "main").await;
+    assert_eq!(main.len(), 6);
+    assert!(main.values().all(|(_, content)| *content == table(25)));
+    let report = fsck::fsck(store, fsck::Depth::Full, &mut |_, _| {}).await.unwrap();
+    assert_eq!(report.findings, []);
+    assert_eq!(report.commits, 6 * 26 + 1);
 }

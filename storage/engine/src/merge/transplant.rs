@@ -1,9 +1,12 @@
 //! Planning a transplant on a head: each source commit becomes one of its own, on the target as it grows.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
-use lochan_storage_model::{Commit, CommitId, CommitMeta, Conflict, ContentKey};
+use lochan_storage_model::{Commit, CommitId, CommitMeta, Conflict, ContentKey, IndexKey};
 use lochan_storage_odb::RefOperation;
 
 use super::{
@@ -99,6 +102,7 @@ impl Plan for TransplantPlan {
         let mut details: BTreeMap<ContentKey, Detail> = BTreeMap::new();
         let mut system_conflicts: Vec<Conflict> = Vec::new();
         let mut conflict = false;
+        let mut grown: HashSet<IndexKey> = HashSet::new();
         for (id, source) in &sources {
             let parent = source.header.parent();
             // States heal themselves where stored nodes are lost.
@@ -129,12 +133,9 @@ impl Plan for TransplantPlan {
                 }
             }
             system_conflicts.append(&mut gathered.system_conflicts);
-            let grown = |key: &lochan_storage_model::IndexKey| {
-                proposal.drafts.iter().any(|draft: &Draft| draft.edits.iter().any(|e| e.key == *key))
-            };
-            let relied: Vec<_> =
-                std::mem::take(&mut gathered.relied).into_iter().filter(|(key, _)| !grown(key)).collect();
-            proposal.relied.extend(relied);
+            // What this transplant has put there itself is no ground that could move.
+            let relied = std::mem::take(&mut gathered.relied);
+            proposal.relied.extend(relied.into_iter().filter(|(key, _)| !grown.contains(key)));
             proposal.relied_prefixes.append(&mut gathered.prefixes);
             proposal.exact |= gathered.exact;
             if gathered.edits.is_empty() {
@@ -142,6 +143,7 @@ impl Plan for TransplantPlan {
             }
             let objects = std::mem::take(&mut gathered.objects);
             let edits: Vec<Edit> = gathered.into_edits();
+            grown.extend(edits.iter().map(|edit| edit.key.clone()));
             target = target.edit(&core.nodes, &edits).await?;
             proposal.drafts.push(Draft {
                 edits,

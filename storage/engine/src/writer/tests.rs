@@ -486,3 +486,16 @@ async fn after_another_writer_a_proposal_is_stale_only_once() {
     bench.step().await;
     assert_eq!(bench.core.commits.load(landed(round).head).await.unwrap().header.depth, 3);
 }
+
+#[tokio::test]
+async fn a_batch_of_unknown_outcome_that_was_applied_is_built_upon() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let lost = bench.put("main", "a").await;
+    bench.store.fail_next_commit(Failure::UnknownApplied);
+    bench.step().await;
+    assert!(lost.blocking_recv_now().unwrap_err().is_unknown());
+    bench.store.restart();
+    let next = bench.put("main", "b").await;
+    bench.step().await;
+    assert_eq!(bench.core.commits.load(landed(next).head).await.unwrap().header.depth, 2);
+}
