@@ -116,9 +116,10 @@ impl PartialOrd for ContentKey {
 
 impl Ord for ContentKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        let units =
-            |key: &Self| key.0.iter().map(|e| e.encode_utf16().collect::<Vec<_>>()).collect::<Vec<_>>();
-        if self == other { Ordering::Equal } else { units(self).cmp(&units(other)) }
+        let elements = self.0.iter().zip(other.0.iter());
+        let differs =
+            elements.map(|(own, other)| own.encode_utf16().cmp(other.encode_utf16())).find(|o| o.is_ne());
+        differs.unwrap_or_else(|| self.0.len().cmp(&other.0.len()))
     }
 }
 
@@ -189,9 +190,10 @@ pub enum DomainKey {
 }
 
 /// Bytes of a key in an index: the domain byte, then the elements, joined by 0x01. Byte order is the wire's key order:
-/// characters beyond U+FFFF are written as two 3-byte surrogates, so that bytes compare as UTF-16 code units do.
+/// characters beyond U+FFFF are written as two 3-byte surrogates, so that bytes compare as UTF-16 code units do. Cheap to
+/// clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct IndexKey(Box<[u8]>);
+pub struct IndexKey(Arc<[u8]>);
 
 impl IndexKey {
     /// The smallest bytes of any content key; every content key is at or above, every system path above all of them.
