@@ -34,8 +34,10 @@ async fn append_and_conflicts() {
     let lower = json!([{"action": "upgrade-format-version", "format-version": 1}]);
     assert_eq!(server.commit(path, json!([]), lower).await.status, 400);
     let elsewhere = json!([{"action": "set-location", "location": "s3://elsewhere/t"}]);
-    let elsewhere = server.commit(path, json!([]), elsewhere).await;
-    elsewhere.refused(400, "IllegalArgumentException", "s3://elsewhere/t");
+    let stays = server.commit(path, json!([]), elsewhere).await.ok();
+    assert_eq!(stays["metadata"]["location"], metadata["location"], "a table never leaves the warehouses");
+    let path_outside = server.commit(path, json!([]), set("write.metadata.path", "s3://elsewhere/m")).await;
+    path_outside.refused(400, "IllegalArgumentException", "s3://elsewhere/m");
     let other = json!({"identifier": {"namespace": ["a"], "name": "u"}, "requirements": [], "updates": []});
     assert_eq!(server.post(path, other).await.status, 400);
     assert_eq!(server.load("main", "a", "t").await["metadata"], *metadata, "nothing of it landed");

@@ -217,13 +217,11 @@ impl Iceberg<'_> {
         for requirement in &wanted.requirements {
             requirement.check(Some(base))?;
         }
-        let applied = apply(Some(base), Some(location), &wanted.updates, self.now_ms())?;
+        let updates = self.within_warehouses(&wanted.updates);
+        let applied = apply(Some(base), Some(location), &updates, self.now_ms())?;
         if !applied.changed {
             let location = location.to_owned();
             return Ok(Decided::Same { location, content_id: entry.content_id, document: document.clone() });
-        }
-        if applied.metadata.location() != base.location() {
-            self.allowed_location(applied.metadata.location())?;
         }
         let base = Some((location, document.as_ref()));
         Ok(Decided::New(Box::new(self.draft(
@@ -246,7 +244,7 @@ impl Iceberg<'_> {
                 other => taken(ObjectKind::Table, other, key),
             });
         }
-        let mut updates = wanted.updates.clone();
+        let mut updates = self.within_warehouses(&wanted.updates);
         let uuid = self.new_uuid();
         ensure_uuid(&mut updates, uuid);
         if !updates.iter().any(|update| matches!(update, TableUpdate::SetLocation(_))) {
@@ -254,13 +252,24 @@ impl Iceberg<'_> {
             updates.push(SetLocation { location: location.as_str().to_owned() }.into());
         }
         let applied: table::Applied = apply(None, None, &updates, self.now_ms())?;
-        self.allowed_location(applied.metadata.location())?;
         Ok(Decided::New(Box::new(self.draft(
             key.clone(),
             None,
             None,
             Body::Table(Box::new(applied.metadata)),
         )?)))
+    }
+}
+
+impl Iceberg<'_> {
+    /// The updates without those that would move a table out of every warehouse: like the location of a direct create,
+    /// such a wish is not followed, and the answer shows where the table lies.
+    fn within_warehouses(&self, updates: &[TableUpdate]) -> Vec<TableUpdate> {
+        let stays = |update: &&TableUpdate| match update {
+            TableUpdate::SetLocation(set) => self.allowed_location(&set.location).is_ok(),
+            _ => true,
+        };
+        updates.iter().filter(stays).cloned().collect()
     }
 }
 

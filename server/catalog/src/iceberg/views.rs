@@ -104,12 +104,15 @@ impl Iceberg<'_> {
             for requirement in &change.requirements {
                 requirement.check(base)?;
             }
-            let applied = apply(base, &change.updates, self.now_ms())?;
+            let stays = |update: &&ViewUpdate| match update {
+                // As for tables: a wish to lie outside of every warehouse is not followed.
+                ViewUpdate::SetLocation(set) => self.allowed_location(&set.location).is_ok(),
+                _ => true,
+            };
+            let updates: Vec<ViewUpdate> = change.updates.iter().filter(stays).cloned().collect();
+            let applied = apply(base, &updates, self.now_ms())?;
             if !applied.changed {
                 return view_answer(location, &document);
-            }
-            if applied.metadata.location() != base.location() {
-                self.allowed_location(applied.metadata.location())?;
             }
             let base = Some((location, document.as_ref()));
             let draft = self.draft(key.clone(), Some(&entry), base, Body::View(applied.metadata))?;

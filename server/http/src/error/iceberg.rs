@@ -72,7 +72,7 @@ pub fn failure(error: &Error, op: Option<Op>) -> Option<Reply> {
         Error::WarehouseNotFound(_) => plain(ErrorType::NoSuchWarehouse),
         Error::MetadataMissing(_) => plain(ErrorType::NotFound),
         Error::Conflict { conflicts, .. } => plain(conflict_type(conflicts)),
-        Error::Document(document) => plain(document_type(document)),
+        Error::Document(document) => plain(document_type(document, op)),
         Error::Unprocessable(_) => plain(ErrorType::UnprocessableEntity),
         Error::Forbidden(_) => plain(ErrorType::Forbidden),
         // 429 and not 503: on a commit route clients read a 5xx as "the outcome is unknown", and it is known.
@@ -134,10 +134,12 @@ fn conflict_type(conflicts: &[Conflict]) -> ErrorType {
     }
 }
 
-fn document_type(document: &DocumentError) -> ErrorType {
+fn document_type(document: &DocumentError, op: Option<Op>) -> ErrorType {
     match document {
         DocumentError::Requirement(_) | DocumentError::Conflict(_) => ErrorType::CommitFailed,
         DocumentError::AlreadyExists(_) => ErrorType::AlreadyExists,
+        // The kits of Iceberg expect Java's class for a view that cannot be, which clients build from this type.
+        DocumentError::Validation(_) if op.map(object_of) == Some(ObjectKind::View) => ErrorType::IllegalArgument,
         DocumentError::Validation(_) => ErrorType::Validation,
         DocumentError::BadRequest(_) => ErrorType::BadRequest,
     }
