@@ -88,9 +88,8 @@ impl Machine {
                 Some(change) => change.name.clone(),
                 None => {
                     let Job::Refs { reply, .. } = job else { return };
-                    let none = CommitId::NO_ANCESTOR;
-                    let landed = Landed { on: none, commits: Vec::new(), head: none };
-                    let _ = reply.send(Ok(Verdict::Landed(landed)));
+                    let none = "a change of references names none".to_owned();
+                    let _ = reply.send(Err(Error::BadRequest(none)));
                     return;
                 }
             },
@@ -398,9 +397,15 @@ impl Machine {
     }
 
     fn drop_idle_lanes(&mut self) {
-        if self.lanes.len() > IDLE_LANES_MAX {
-            self.lanes.retain(|_, lane| !lane.jobs.is_empty() || lane.checkpointing);
+        let mut excess = self.lanes.len().saturating_sub(IDLE_LANES_MAX);
+        if excess == 0 {
+            return;
         }
+        self.lanes.retain(|_, lane| {
+            let keep = excess == 0 || !lane.jobs.is_empty() || lane.checkpointing;
+            excess -= usize::from(!keep);
+            keep
+        });
     }
 
     /// The branches whose index shall be stored now: name, commit, index. Each is reported back by

@@ -499,3 +499,18 @@ async fn a_batch_of_unknown_outcome_that_was_applied_is_built_upon() {
     bench.step().await;
     assert_eq!(bench.core.commits.load(landed(next).head).await.unwrap().header.depth, 2);
 }
+
+#[tokio::test]
+async fn records_without_a_reference_are_refused_not_dropped_in_silence() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let (reply, refused) = oneshot::channel();
+    let record = RecordChange {
+        space: lochan_storage_odb::RecordSpace::Setting,
+        key: "a".into(),
+        expected: lochan_storage_odb::ExpectedRecord::Any,
+        value: Some("1".into()),
+    };
+    let (references, requires, records) = (Vec::new(), Vec::new(), vec![record]);
+    bench.machine.admit(Job::Refs { references, requires, records, reply });
+    assert!(matches!(refused.blocking_recv_now(), Err(Error::BadRequest(_))));
+}
