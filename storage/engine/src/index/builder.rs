@@ -16,34 +16,33 @@ pub(super) struct Builder<'a> {
     nodes: &'a Nodes,
     items: Vec<Arc<Item>>,
     lists: Vec<Vec<Link>>,
+    /// Something has been taken in.
+    begun: bool,
 }
 
 impl<'a> Builder<'a> {
     pub(super) fn new(nodes: &'a Nodes) -> Self {
-        Self { nodes, items: Vec::new(), lists: vec![Vec::new(); usize::from(LEVEL_MAX) + 2] }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.items.is_empty() && self.lists.iter().all(Vec::is_empty)
+        Self { nodes, items: Vec::new(), lists: vec![Vec::new(); usize::from(LEVEL_MAX) + 2], begun: false }
     }
 
     /// Adds an entry.
     pub(super) async fn push_item(&mut self, item: Arc<Item>) -> Result<(), Error> {
         self.turn(item.level).await?;
         self.items.push(item);
+        self.begun = true;
         Ok(())
     }
 
     /// Adds a whole node. Only its outermost path is opened, and only where a boundary before it has gone.
     pub(super) async fn push_link(&mut self, link: Link) -> Result<(), Error> {
-        // A plain loop over a stack instead of recursion: the front of `open` is next.
+        if self.stands(&link) {
+            return self.push_whole(link).await;
+        }
+        // A plain loop over a stack instead of recursion: the last of `open` is next.
         let mut open = vec![link];
         while let Some(link) = open.pop() {
-            if self.is_empty() || link.level > link.height {
-                self.turn(link.level).await?;
-                if let Some(list) = self.lists.get_mut(usize::from(link.height)) {
-                    list.push(link);
-                }
+            if self.stands(&link) {
+                self.push_whole(link).await?;
                 continue;
             }
             match &*self.nodes.load(&link).await? {
@@ -55,6 +54,20 @@ impl<'a> Builder<'a> {
                 Node::Inner(_, links) => open.extend(links.iter().rev().cloned()),
             }
         }
+        Ok(())
+    }
+
+    /// Whether a node begins where its first key lies: at a boundary of its height, or leftmost.
+    const fn stands(&self, link: &Link) -> bool {
+        !self.begun || link.level > link.height
+    }
+
+    async fn push_whole(&mut self, link: Link) -> Result<(), Error> {
+        self.turn(link.level).await?;
+        if let Some(list) = self.lists.get_mut(usize::from(link.height)) {
+            list.push(link);
+        }
+        self.begun = true;
         Ok(())
     }
 
@@ -96,6 +109,9 @@ impl<'a> Builder<'a> {
 
     /// Closes the open node of `height` and hands it to its parent.
     fn close(&mut self, height: usize) {
+        if !self.has_open(height) {
+            return;
+        }
         let node = match height.checked_sub(1) {
             None => Node::Leaf(mem::take(&mut self.items)),
             Some(below) => {
