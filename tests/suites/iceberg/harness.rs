@@ -91,6 +91,11 @@ impl Server {
         Self::over(self.store.clone(), self.folder.clone()).await
     }
 
+    /// A server over a store of the caller's.
+    pub async fn on(store: Arc<dyn Store>) -> Self {
+        Self::over(store, Arc::new(tempfile::tempdir().unwrap())).await
+    }
+
     async fn over(store: Arc<dyn Store>, folder: Arc<TempDir>) -> Self {
         let warehouse = |name: &str| {
             let location = folder.path().join(name);

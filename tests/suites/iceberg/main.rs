@@ -11,6 +11,7 @@ mod branches;
 mod commits;
 mod config;
 mod documents;
+mod failures;
 mod harness;
 mod namespaces;
 mod races;
