@@ -1,21 +1,22 @@
 //! Every declared route asks the authorizer: exactly once, or once per chunk where a list is filtered.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use lochan_api_spec::endpoint::{EndpointInfo, Method};
 use lochan_api_spec::nessie;
-use lochan_server_catalog::{Authorizer, Check, Error, Principal};
+use lochan_server_catalog::{Access, Authorizer, Check, Error, Principal};
 use serde_json::{Value, json};
 
-use crate::harness::{EMPTY, Server, added, head, key, put, put_namespace};
+use crate::harness::{EMPTY, Server, added, drop, head, key, put, put_namespace};
 
 /// Counts questions, and says no when told to.
 #[derive(Default)]
 struct Guard {
     asked: AtomicUsize,
     closed: AtomicBool,
+    last: Mutex<Check>,
 }
 
 #[async_trait]
@@ -23,6 +24,7 @@ impl Authorizer for Guard {
     async fn check(&self, _: &Principal, check: &Check) -> Result<Vec<bool>, Error> {
         assert!(!check.subjects.is_empty(), "a question about nothing");
         self.asked.fetch_add(1, Ordering::SeqCst);
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = check.clone();
         Ok(vec![!self.closed.load(Ordering::SeqCst); check.subjects.len()])
     }
 }
@@ -182,4 +184,31 @@ async fn a_refusal_reaches_every_route() {
     }
     guard.closed.store(false, Ordering::SeqCst);
     assert_eq!(server.head("main").await, names.head, "nothing was done");
+}
+
+#[tokio::test]
+async fn writes_name_every_key_they_touch() {
+    let guard = Arc::new(Guard::default());
+    let server = Server::guarded(guard.clone()).await;
+    let base = server.commit("main", "base", json!([put("old", "s3://1"), put("same", "s3://2")])).await;
+    server.create("BRANCH", "dev", "main").await;
+    let renamed = json!([drop("old"), crate::harness::update("new", "s3://1", &added(&base, "old"))]);
+    let hash = head(&server.commit("dev", "rename", renamed).await);
+    let asked = || {
+        let check = guard.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = check.subjects.iter().filter_map(|subject| {
+            let (key, _) = subject.content.as_ref()?;
+            Some((subject.access, key.to_string()))
+        });
+        keys.collect::<Vec<_>>()
+    };
+    let both = [(Access::CreateContent, "new".to_owned()), (Access::DeleteContent, "old".to_owned())];
+    server.merge("dev", "main", json!({"isDryRun": true})).await.ok();
+    assert_eq!(asked(), both);
+    server.transplant("dev", std::slice::from_ref(&hash), "main", json!({"isDryRun": true})).await.ok();
+    assert_eq!(asked(), both);
+    let modes = json!({"keyMergeModes": [{"key": key("old"), "mergeBehavior": "DROP"}]});
+    server.merge("dev", "main", modes).await.ok();
+    // The last question is that of the merge: it leaves the old key alone.
+    assert_eq!(asked(), [(Access::CreateContent, "new".to_owned())]);
 }

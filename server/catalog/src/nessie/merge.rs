@@ -4,7 +4,7 @@ use lochan_storage_engine::merge::MergeRequest;
 pub use lochan_storage_engine::merge::{Detail, KeyBehavior, Mode, Options, Outcome};
 use lochan_storage_model::{CommitId, Conflict, RefName};
 
-use super::{Point, commits::GivenMeta};
+use super::{Point, commits::GivenMeta, touched};
 use crate::{
     access::{Access, Check, Principal},
     catalog::Catalog,
@@ -40,10 +40,13 @@ pub struct Merged {
 impl Catalog {
     /// Merges a state into a branch.
     pub async fn merge(&self, who: &Principal, merge: Merge) -> Result<Merged, Error> {
-        let check = Check::on(Access::Commit, merge.target.ref_name().as_ref());
-        self.authorize(who, &check.and(Access::ViewReference, merge.from.ref_name().as_ref())).await?;
         let from = self.resolve_pinned(&merge.from, "Source hash").await?;
         let target = self.resolve_target(&merge.target, "merge into").await?;
+        let check =
+            Check::on(Access::Commit, Some(&target.branch.name)).and(Access::ViewReference, from.name());
+        let touched = touched::by_merge(self, target.branch.target, from.commit).await?;
+        let check = touched::add(check, &target.branch.name, &merge.options, touched);
+        self.authorize(who, &check).await?;
         let (branch, expected) = (target.branch.name, target.expected);
         let mut meta = merge.meta.by(who)?;
         if meta.message.is_empty() {

@@ -6,6 +6,7 @@ use lochan_storage_engine::merge::{Options, TransplantRequest};
 use super::{
     Point,
     merge::{Merged, judge},
+    touched,
 };
 use crate::{
     access::{Access, Check, Principal},
@@ -36,22 +37,25 @@ pub struct Transplant {
 impl Catalog {
     /// Repeats commits on a branch.
     pub async fn transplant(&self, who: &Principal, transplant: Transplant) -> Result<Merged, Error> {
-        let source = Point { name: transplant.from.clone(), ..Point::default() };
-        let check = Check::on(Access::Commit, transplant.target.ref_name().as_ref());
-        self.authorize(who, &check.and(Access::ViewReference, source.ref_name().as_ref())).await?;
         if transplant.commits.len() > COMMITS_MAX {
             return Err(Error::BadRequest(format!(
                 "At most {COMMITS_MAX} commits can be transplanted at once."
             )));
         }
-        if let Some(name) = &transplant.from {
-            self.find_reference(name).await?;
-        }
+        let source = match &transplant.from {
+            Some(name) => Some(self.find_reference(name).await?.name),
+            None => None,
+        };
         let mut commits = Vec::with_capacity(transplant.commits.len());
         for point in &transplant.commits {
             commits.push(self.resolve_pinned(point, "Hash to transplant").await?.commit);
         }
         let target = self.resolve_target(&transplant.target, "transplant into").await?;
+        let check =
+            Check::on(Access::Commit, Some(&target.branch.name)).and(Access::ViewReference, source.as_ref());
+        let touched = touched::by_commits(self, &commits).await?;
+        let check = touched::add(check, &target.branch.name, &transplant.options, touched);
+        self.authorize(who, &check).await?;
         let (branch, expected) = (target.branch.name, target.expected);
         let request = TransplantRequest {
             branch: branch.clone(),

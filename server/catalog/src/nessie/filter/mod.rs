@@ -5,6 +5,7 @@
 //! and the work of one evaluation are bounded.
 
 mod check;
+mod patterns;
 mod schema;
 pub(crate) mod values;
 
@@ -37,7 +38,12 @@ pub(crate) struct Filters {
 
 impl Default for Filters {
     fn default() -> Self {
-        Self { env: Arc::new(Env::stdlib()), compiled: Cache::new(COMPILED_MAX) }
+        let mut env = Env::stdlib();
+        // Only a name taken twice could fail, and a test evaluates what this declares.
+        if let Err(error) = patterns::teach(&mut env) {
+            tracing::error!(%error, "patterns of filters cannot be kept");
+        }
+        Self { env: Arc::new(env), compiled: Cache::new(COMPILED_MAX) }
     }
 }
 

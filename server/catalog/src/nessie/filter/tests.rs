@@ -20,6 +20,7 @@ fn what_clients_send() {
         "entry.key == 'a.b.c.t.x'",
         "entry.keyElements.exists(e, e == 'c')",
         "has(entry.name)",
+        "matches(entry.name, '^t[.]x$') && !entry.name.matches('y')",
         "entry.contentType != 1",
         "timestamp('2026-01-01T00:00:00+00:00') < timestamp('2026-01-01T00:00:01Z')",
         "timestamp(timestamp('2026-01-01T00:00:00Z')) == timestamp('2026-01-01T00:00:00Z')",
@@ -52,6 +53,7 @@ fn work_is_bounded() {
     problem(format!("entry{}", ".a".repeat(7_000)));
     let _ = accepts(&vec!["true"; 2_000].join(" || "));
     let _ = accepts(&format!("1{} == 0", "+1".repeat(8_000)));
+    problem("entry.name.matches('(((a{99}){99}){99})')".into());
     let list = format!("[{}]", vec!["1"; 3_000].join(","));
     problem(format!("{list}.exists(a, {list}.exists(b, a + b < 0))"));
     problem("[1].exists(a, [1].exists(b, [1].exists(c, [1].exists(d, true))))".into());
