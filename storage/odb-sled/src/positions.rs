@@ -3,11 +3,13 @@
 //! It is derived: random keys cost sled far more than ascending ones, so new entries wait in memory and a thread of its
 //! own writes them in sorted runs. They ride along with later syncs. A watermark says which batches are in the table;
 //! what is missing behind it is found again at open by scanning the objects themselves. An entry is only a hint: the
-//! row at the position says which object really stands there.
+//! row at the position says which object really stands there. When the thread fails, the store refuses writes: entries
+//! that nobody writes would pile up without end.
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock},
     thread::JoinHandle,
 };
 
@@ -34,12 +36,19 @@ pub(crate) struct Positions {
     thread: Option<JoinHandle<()>>,
 }
 
-#[derive(Default)]
+/// A run of entries to write: each object with its position, and the last batch that they complete.
+pub(crate) struct Run {
+    pub entries: Vec<(ObjectId, Position)>,
+    pub through: u64,
+}
+
 struct Shared {
     /// Entries not surely in the tree yet.
     recent: RwLock<HashMap<ObjectId, Position>>,
     queue: Mutex<Queue>,
     signal: Condvar,
+    /// Why the store refuses writes, once it does.
+    refused: Arc<OnceLock<String>>,
 }
 
 #[derive(Default)]
@@ -48,13 +57,21 @@ struct Queue {
     /// The last batch whose entries are all in `entries` or written.
     through: u64,
     stop: bool,
-    failed: bool,
 }
 
 impl Positions {
     /// Opens the table: reads the watermark, finds what is missing behind it, starts the thread. Returns the number of
-    /// the last batch known.
-    pub(crate) fn open(tree: sled::Tree) -> Result<(Self, u64), StoreError> {
+    /// the last batch known. Should the thread fail, it says why in `refused`.
+    pub(crate) fn open(tree: sled::Tree, refused: Arc<OnceLock<String>>) -> Result<(Self, u64), StoreError> {
+        Self::open_with(tree, refused, write_run)
+    }
+
+    /// Opens the table with a way of the caller's to write a run.
+    pub(crate) fn open_with(
+        tree: sled::Tree,
+        refused: Arc<OnceLock<String>>,
+        write_run: impl Fn(&sled::Tree, &mut Run) -> sled::Result<()> + Send + 'static,
+    ) -> Result<(Self, u64), StoreError> {
         let watermark = match tree.get(keys::watermark()).map_err(error::read)? {
             None => 0,
             Some(row) => rows::read_number(&row).map_err(error::row("the watermark of positions"))?,
@@ -77,25 +94,41 @@ impl Positions {
             .map_err(error::read)?
             .and_then(|(key, _)| Position::from_bytes(keys::inside(&key).get(..keys::POSITION_BYTES)?));
         let last_batch = queue.through.max(last_chunk.map_or(0, |position| position.batch));
-        let shared = Arc::new(Shared::default());
-        write(&shared.recent).extend(queue.entries.iter().copied());
-        *lock(&shared.queue) = queue;
+        let recent = queue.entries.iter().copied().collect();
+        let shared = Arc::new(Shared {
+            recent: RwLock::new(recent),
+            queue: Mutex::new(queue),
+            signal: Condvar::new(),
+            refused,
+        });
         let thread = std::thread::Builder::new()
             .name("lochan-positions".into())
             .spawn({
                 let (tree, shared) = (tree.clone(), Arc::clone(&shared));
-                move || run(&tree, &shared)
+                move || watch(&shared, || run(&tree, &shared, write_run))
             })
             .map_err(|error| StoreError::Open(format!("cannot start a thread: {error}")))?;
         Ok((Self { tree, shared, thread: Some(thread) }, last_batch))
     }
 
-    /// Waits while far too many entries have not been written.
-    pub(crate) fn wait_for_room(&self) {
+    /// Waits while far too many entries have not been written. Refused once nobody writes them any more.
+    pub(crate) fn wait_for_room(&self) -> Result<(), StoreError> {
         let mut queue = lock(&self.shared.queue);
-        while queue.entries.len() >= WAITING_ENTRIES_MAX && !queue.failed {
+        loop {
+            if let Some(cause) = self.shared.refused.get() {
+                return Err(StoreError::WritesRefused(cause.clone()));
+            }
+            if queue.entries.len() < WAITING_ENTRIES_MAX {
+                return Ok(());
+            }
             queue = self.shared.signal.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Entries that wait to be written.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        lock(&self.shared.queue).entries.len()
     }
 
     /// Takes the entries of a durable batch, its number being `batch`.
@@ -139,46 +172,69 @@ impl Positions {
         lock(&self.shared.queue).stop = true;
         self.shared.signal.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was reported where it happened; the table is caught up at the next open.
+            // It catches its panics; whatever it could not write is caught up at the next open.
             let _ = thread.join();
         }
     }
 }
 
-fn run(tree: &sled::Tree, shared: &Shared) {
+/// Runs the thread's work. A failure or panic of it makes the store refuse writes and wakes whoever waits for room.
+fn watch(shared: &Shared, work: impl FnOnce() -> sled::Result<()>) {
+    let cause = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => format!("the table of object positions cannot be written: {error}"),
+        Err(_) => "the engine panicked while the table of object positions was written".to_owned(),
+    };
+    tracing::error!(cause, "writes are refused until the store is opened again");
+    shared.refused.get_or_init(|| cause);
+    // Whoever waits has looked at the cause under this lock, so nobody misses the signal.
+    let _queue = lock(&shared.queue);
+    shared.signal.notify_all();
+}
+
+fn run(
+    tree: &sled::Tree,
+    shared: &Shared,
+    write_run: impl Fn(&sled::Tree, &mut Run) -> sled::Result<()>,
+) -> sled::Result<()> {
     loop {
-        let (entries, through, stop) = {
+        let (mut run, stop) = {
             let mut queue = lock(&shared.queue);
             while queue.entries.len() < RUN_ENTRIES && !queue.stop {
                 queue = shared.signal.wait(queue).unwrap_or_else(PoisonError::into_inner);
             }
             let entries = std::mem::take(&mut queue.entries);
-            (entries, queue.through, queue.stop)
+            (Run { entries, through: queue.through }, queue.stop)
         };
         shared.signal.notify_all();
-        if !entries.is_empty()
-            && let Err(error) = write_run(tree, shared, entries, through)
-        {
-            tracing::error!(%error, "the table of object positions is not written any more");
-            lock(&shared.queue).failed = true;
-            shared.signal.notify_all();
-            return;
+        if !run.entries.is_empty() {
+            write_run(tree, &mut run)?;
+            shared.forget_written(&run.entries);
         }
         if stop {
-            return;
+            return Ok(());
         }
     }
 }
 
-fn write_run(
-    tree: &sled::Tree,
-    shared: &Shared,
-    mut entries: Vec<(ObjectId, Position)>,
-    through: u64,
-) -> sled::Result<()> {
-    entries.sort_unstable();
+impl Shared {
+    fn forget_written(&self, entries: &[(ObjectId, Position)]) {
+        for part in entries.chunks(FORGET_ENTRIES) {
+            let mut recent = write(&self.recent);
+            for (id, position) in part {
+                if recent.get(id) == Some(position) {
+                    recent.remove(id);
+                }
+            }
+        }
+    }
+}
+
+/// Writes a run into the table, in the order of its keys, and the watermark behind it.
+fn write_run(tree: &sled::Tree, run: &mut Run) -> sled::Result<()> {
+    run.entries.sort_unstable();
     let mut row = Vec::with_capacity(32);
-    for (id, position) in &entries {
+    for (id, position) in &run.entries {
         let key = keys::position(*id);
         row.clear();
         // Another object may share the key, or the same one was put twice: keep both. A row that cannot be read is
@@ -190,15 +246,7 @@ fn write_run(
         tree.insert(key, row.as_slice())?;
     }
     // The log of the engine keeps the order of writes, so a watermark found after a crash vouches for its entries.
-    tree.insert(keys::watermark(), rows::write_number(through))?;
-    for part in entries.chunks(FORGET_ENTRIES) {
-        let mut recent = write(&shared.recent);
-        for (id, position) in part {
-            if recent.get(id) == Some(position) {
-                recent.remove(id);
-            }
-        }
-    }
+    tree.insert(keys::watermark(), rows::write_number(run.through))?;
     Ok(())
 }
 

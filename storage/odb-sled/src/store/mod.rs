@@ -10,7 +10,7 @@ mod tests;
 use std::{
     fs::{File, OpenOptions},
     path::Path,
-    sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, atomic::AtomicU32},
+    sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, atomic::AtomicU32},
     time::{Duration, Instant},
 };
 
@@ -44,8 +44,8 @@ pub struct SledStore {
     syncer: Box<dyn Syncer>,
     /// What readers see instead of the tree while a batch is not synced yet.
     in_flight: RwLock<InFlight>,
-    /// Why writes are refused, once they are.
-    refused: OnceLock<String>,
+    /// Why writes are refused, once they are. The thread of positions may say so too.
+    refused: Arc<OnceLock<String>>,
     writer: Mutex<Writer>,
     epoch: AtomicU32,
     /// Holds the lock; last, so that the engine is closed before another process may come.
@@ -103,14 +103,15 @@ impl SledStore {
             Some(row) => rows::read_number(&row).map_err(error::row("the epoch"))?,
         };
         let epoch = u32::try_from(epoch).map_err(|_| error::damaged("the epoch", "it is out of range"))?;
-        let (positions, batch) = Positions::open(tree.clone())?;
+        let refused = Arc::new(OnceLock::new());
+        let (positions, batch) = Positions::open(tree.clone(), Arc::clone(&refused))?;
         Ok(Self {
             positions,
             tree,
             db,
             syncer: syncer(file, &engine),
             in_flight: RwLock::default(),
-            refused: OnceLock::new(),
+            refused,
             writer: Mutex::new(Writer { batch, scratch: Vec::new() }),
             epoch: AtomicU32::new(epoch),
             folder,

@@ -23,7 +23,7 @@ use crate::{
 impl SledStore {
     pub(super) fn write_batch(&self, batch: Batch) -> Result<Outcome, StoreError> {
         let mut writer = self.writer()?;
-        self.positions.wait_for_room();
+        self.positions.wait_for_room()?;
         let mut staged = stage(batch, self)?;
         let outcome = std::mem::take(&mut staged.outcome);
         if staged.is_empty() {
@@ -56,11 +56,7 @@ impl SledStore {
         }
         let mut rows = sled::Batch::default();
         self.add_derived(derived, &mut Vec::new(), &mut rows)?;
-        self.tree.apply_batch(rows).map_err(|error| {
-            let cause = self.refused.get_or_init(|| format!("write failed: {error}"));
-            tracing::error!(cause, "writes are refused until the store is opened again");
-            StoreError::Unknown(cause.clone())
-        })
+        self.attempt(|| self.tree.apply_batch(rows).map_err(|error| format!("write failed: {error}")))
     }
 
     pub(super) fn writes_now(&self) -> Writes {
@@ -80,13 +76,17 @@ impl SledStore {
     /// Applies rows and makes them durable. Readers see `before` from now on, until [`SledStore::show`].
     pub(super) fn apply(&self, rows: sled::Batch, before: InFlight) -> Result<(), StoreError> {
         *self.in_flight.write().unwrap_or_else(PoisonError::into_inner) = before;
-        // sled asserts in some of its failures; such a one is a failed write like any other.
-        let done = catch_unwind(AssertUnwindSafe(|| {
+        self.attempt(|| {
             self.tree.apply_batch(rows).map_err(|error| format!("write failed: {error}"))?;
             self.db.flush().map_err(|error| format!("flush failed: {error}"))?;
             self.syncer.sync().map_err(|error| format!("sync failed: {error}"))
-        }));
-        let cause = match done {
+        })
+    }
+
+    /// Writes. After a failure or a panic the outcome is unknown and writes are refused from then on.
+    pub(super) fn attempt(&self, write: impl FnOnce() -> Result<(), String>) -> Result<(), StoreError> {
+        // sled asserts in some of its failures; such a one is a failed write like any other.
+        let cause = match catch_unwind(AssertUnwindSafe(write)) {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(cause)) => cause,
             Err(_) => "the engine panicked in a write".to_owned(),

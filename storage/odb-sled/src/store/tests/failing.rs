@@ -144,3 +144,97 @@ async fn damaged_bytes_are_an_error_and_never_data() {
     let result = store.reference(&main()).await;
     assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
 }
+
+fn value(number: usize) -> NewObject {
+    let bytes = format!("value {number}").into_bytes();
+    NewObject { kind: ObjectKind::Value, id: ObjectId::of(ObjectKind::Value, &bytes), bytes: bytes.into() }
+}
+
+fn put(numbers: std::ops::Range<usize>) -> Batch {
+    let change = Change { objects: numbers.map(value).collect(), ..Change::default() };
+    Batch { changes: vec![change] }
+}
+
+/// A store whose thread of positions waits for an end that the caller decides, and its end.
+fn with_positions(
+    config: &SledConfig,
+    end: impl Fn() -> sled::Result<()> + Send + 'static,
+) -> (SledStore, Sender<()>) {
+    let mut store = SledStore::open(config).unwrap();
+    store.positions.close();
+    let (tell, told) = channel();
+    let told = Mutex::new(told);
+    let write = move |_: &sled::Tree, _: &mut crate::positions::Run| {
+        told.lock().unwrap().recv().unwrap();
+        end()
+    };
+    store.positions = Positions::open_with(store.tree.clone(), Arc::clone(&store.refused), write).unwrap().0;
+    (store, tell)
+}
+
+/// Objects of a batch in these tests.
+const OBJECTS: usize = 8 * 1024;
+
+async fn check_dead_positions(end: impl Fn() -> sled::Result<()> + Send + 'static, word: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let (store, tell) = with_positions(&config, end);
+    let store = Arc::new(store);
+    // The thread has taken the first run; eight more fill the room, and the one behind them waits.
+    land(&*store, put(0..OBJECTS)).await;
+    while store.positions.waiting() > 0 {
+        tokio::task::yield_now().await;
+    }
+    for batch in 1..9 {
+        land(&*store, put(batch * OBJECTS..(batch + 1) * OBJECTS)).await;
+    }
+    let waits = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.commit(put(0..1)).await }
+    });
+    tell.send(()).unwrap();
+    let result = waits.await.unwrap();
+    assert!(matches!(&result, Err(StoreError::WritesRefused(cause)) if cause.contains(word)), "{result:?}");
+    assert!(matches!(store.writes(), Writes::Refused(cause) if cause.contains(word)));
+
+    let held = store.positions.waiting();
+    for _ in 0..3 {
+        let result = store.commit(put(90 * OBJECTS..91 * OBJECTS)).await;
+        assert!(matches!(&result, Err(StoreError::WritesRefused(_))), "{result:?}");
+    }
+    assert_eq!(store.positions.waiting(), held, "nothing grows any more");
+    for number in [0, 5 * OBJECTS] {
+        let object = value(number);
+        assert_eq!(store.object(object.kind, object.id).await.unwrap(), Some(object.bytes), "reads go on");
+    }
+    drop(store);
+    let store = SledStore::open(&config).unwrap();
+    assert_eq!(store.writes(), Writes::Allowed);
+    land(&store, put(0..1)).await;
+    let object = value(8 * OBJECTS);
+    assert_eq!(store.object(object.kind, object.id).await.unwrap(), Some(object.bytes));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_panic_of_the_positions_thread_refuses_writes_instead_of_blocking_them() {
+    check_dead_positions(|| panic!("injected"), "panicked").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_of_the_positions_thread_refuses_writes_with_its_cause() {
+    let fails = || Err(sled::Error::Io(io::Error::other("the disk is gone")));
+    check_dead_positions(fails, "the disk is gone").await;
+}
+
+#[tokio::test]
+async fn a_panic_in_a_write_is_a_failed_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(&SledConfig::new(folder.path().join("store"))).unwrap();
+    land(&store, put(0..1)).await;
+    let result = store.attempt(|| panic!("injected"));
+    assert!(matches!(&result, Err(StoreError::Unknown(cause)) if cause.contains("panicked")), "{result:?}");
+    let row = DerivedWrite { space: DerivedSpace::Node, key: "k".into(), value: Some("v".into()) };
+    assert!(matches!(store.put_derived(vec![row]).await, Err(StoreError::WritesRefused(_))));
+    assert!(matches!(store.commit(put(1..2)).await, Err(StoreError::WritesRefused(_))));
+    assert!(store.object(ObjectKind::Value, value(0).id).await.unwrap().is_some());
+}
