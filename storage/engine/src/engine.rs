@@ -12,7 +12,7 @@ use crate::{
     index::Nodes,
     merge::{self, MergePlan, Rules, TransplantPlan},
     state::{Core, Head, State},
-    writer::{Job, Plan, Verdict, Writer},
+    writer::{Admission, Job, Plan, Verdict, Writer},
 };
 
 /// Rounds of planning outside the writer before the writer plans itself.
@@ -119,33 +119,40 @@ impl Engine {
 
     /// Makes a commit. See [`commit::Request`].
     pub async fn commit(&self, request: commit::Request) -> Result<Committed, Error> {
-        let branch = request.branch.clone();
-        let plan = self.write(branch, CommitPlan::new(request)?).await?;
+        let (branch, admission) = (request.branch.clone(), request.who.admission.clone());
+        let plan = self.write(branch, &admission, CommitPlan::new(request)?).await?;
         Ok(plan.committed())
     }
 
     /// Merges. Conflicts are part of the outcome; those of namespaces are [`Error::Conflicts`].
     pub async fn merge(&self, request: merge::MergeRequest) -> Result<merge::Outcome, Error> {
-        let branch = request.branch.clone();
-        Ok(self.write(branch, MergePlan::new(request)?).await?.outcome())
+        let (branch, admission) = (request.branch.clone(), request.who.admission.clone());
+        Ok(self.write(branch, &admission, MergePlan::new(request)?).await?.outcome())
     }
 
     /// Transplants. Conflicts as for [`Engine::merge`].
     pub async fn transplant(&self, request: merge::TransplantRequest) -> Result<merge::Outcome, Error> {
-        let branch = request.branch.clone();
-        Ok(self.write(branch, TransplantPlan::new(request)?).await?.outcome())
+        let (branch, admission) = (request.branch.clone(), request.who.admission.clone());
+        Ok(self.write(branch, &admission, TransplantPlan::new(request)?).await?.outcome())
     }
 
     /// Plans outside the writer and has the writer publish; plans again where the head has moved under it, and after some
-    /// rounds lets the writer hold the branch meanwhile.
-    pub(crate) async fn write<P: Plan + 'static>(&self, branch: RefName, mut plan: P) -> Result<P, Error> {
+    /// rounds lets the writer hold the branch meanwhile. Until the writer has taken it, a write that is not wanted any
+    /// more is given up with [`Error::Busy`].
+    pub(crate) async fn write<P: Plan + 'static>(
+        &self,
+        branch: RefName,
+        admission: &Admission,
+        mut plan: P,
+    ) -> Result<P, Error> {
         for _ in 0..ROUNDS_OUTSIDE {
+            admission.check()?;
             let head = self.core.head(&branch).await?;
             let verdict = match plan.plan(&self.core, &head).await {
                 Ok(None) => return Ok(plan),
                 Ok(Some(proposal)) => {
                     let (branch, proposal) = (branch.clone(), Box::new(proposal));
-                    self.writer.ask(|reply| Job::Propose { branch, proposal, reply }).await
+                    self.writer.ask(admission, |reply| Job::Propose { branch, proposal, reply }).await
                 }
                 Err(error) => Err(error),
             };
@@ -161,7 +168,7 @@ impl Engine {
         }
         let shared = Arc::new(tokio::sync::Mutex::new(plan));
         let held: Arc<tokio::sync::Mutex<dyn Plan>> = shared.clone();
-        self.writer.ask(|reply| Job::Held { branch, plan: held, reply }).await?;
+        self.writer.ask(admission, |reply| Job::Held { branch, plan: held, reply }).await?;
         Arc::into_inner(shared)
             .map(tokio::sync::Mutex::into_inner)
             .ok_or_else(|| Error::corrupt("writer", "a held plan is still shared after its verdict"))

@@ -8,7 +8,7 @@ use lochan_storage_odb::{
 use crate::{
     engine::Engine,
     error::Error,
-    writer::{Job, Who},
+    writer::{Admission, Job, Who},
 };
 
 /// How a reference relates to the default branch (Nessie API, 4.1, ReferenceMetadata).
@@ -57,9 +57,10 @@ impl Engine {
         who: Who,
     ) -> Result<Reference, Error> {
         self.must_exist(target).await?;
+        let admission = who.admission.clone();
         let change =
             self.change(name, ExpectedReference::Absent, Some((kind, target)), RefOperation::Create, who);
-        match self.move_reference(change).await {
+        match self.move_reference(&admission, change).await {
             Err(Error::ReferenceMoved(_)) => Err(Error::ReferenceExists(name.clone())),
             other => other,
         }?;
@@ -78,8 +79,9 @@ impl Engine {
         let found = self.expect_at(name, expected).await?;
         self.must_exist(target).await?;
         let before = ExpectedReference::At(found.kind, expected);
+        let admission = who.admission.clone();
         let change = self.change(name, before, Some((found.kind, target)), RefOperation::Assign, who);
-        self.move_from(change, expected).await?;
+        self.move_from(&admission, change, expected).await?;
         Ok(found)
     }
 
@@ -92,8 +94,9 @@ impl Engine {
     ) -> Result<Reference, Error> {
         let found = self.expect_at(name, expected).await?;
         let before = ExpectedReference::At(found.kind, expected);
+        let admission = who.admission.clone();
         let change = self.change(name, before, None, RefOperation::Delete, who);
-        self.move_from(change, expected).await?;
+        self.move_from(&admission, change, expected).await?;
         Ok(found)
     }
 
@@ -133,19 +136,24 @@ impl Engine {
         operation: RefOperation,
         who: Who,
     ) -> ReferenceChange {
-        let Who { principal, request, run } = who;
+        let Who { principal, request, run, admission: _ } = who;
         let log = LogMeta { operation, principal, request, run, time: self.now() };
         ReferenceChange { name: name.clone(), expected, new, log }
     }
 
-    async fn move_reference(&self, change: ReferenceChange) -> Result<(), Error> {
+    async fn move_reference(&self, admission: &Admission, change: ReferenceChange) -> Result<(), Error> {
         let job =
             |reply| Job::Refs { references: vec![change], requires: Vec::new(), records: Vec::new(), reply };
-        self.writer.ask(job).await.map(drop)
+        self.writer.ask(admission, job).await.map(drop)
     }
 
-    async fn move_from(&self, change: ReferenceChange, expected: CommitId) -> Result<(), Error> {
-        match self.move_reference(change).await {
+    async fn move_from(
+        &self,
+        admission: &Admission,
+        change: ReferenceChange,
+        expected: CommitId,
+    ) -> Result<(), Error> {
+        match self.move_reference(admission, change).await {
             Err(Error::ReferenceMoved(found)) => Err(Error::UnexpectedHash { expected, found }),
             other => other,
         }

@@ -4,6 +4,7 @@
 //! on. The writer checks the proposal against the head of the moment (only the keys it names), rebases it, and writes
 //! many proposals with one sync. A proposal whose ground has moved goes back as [`Verdict::Stale`] to be planned again.
 
+mod admission;
 mod checkpoint;
 mod lane;
 mod machine;
@@ -27,6 +28,7 @@ use crate::{
     state::{Core, Head},
 };
 
+pub use admission::Admission;
 pub(crate) use checkpoint::store_checkpoint;
 pub use machine::{Machine, Prepared};
 pub(crate) use task::Writer;
@@ -40,6 +42,8 @@ pub struct Who {
     pub request: Option<RequestKey>,
     /// Merge run or ingest batch.
     pub run: Option<String>,
+    /// Whether the asker still waits; counts until the write is admitted.
+    pub admission: Admission,
 }
 
 /// A commit to be made on whatever the head will be.

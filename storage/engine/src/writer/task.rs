@@ -9,7 +9,7 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
-use super::{Job, Machine, Reply, Verdict, store_checkpoint};
+use super::{Admission, Job, Machine, Reply, Verdict, store_checkpoint};
 use crate::{
     error::Error,
     state::{Core, Head, Saved},
@@ -48,8 +48,14 @@ impl Writer {
         Ok(Self { jobs })
     }
 
-    /// Queues a job and waits for its verdict. A full queue is [`Error::Busy`] and nothing is admitted.
-    pub(crate) async fn ask(&self, job: impl FnOnce(Reply) -> Job) -> Result<Verdict, Error> {
+    /// Queues a job, which admits it, and waits for its verdict. A full queue is [`Error::Busy`], like a job that is not
+    /// wanted any more, and nothing is admitted.
+    pub(crate) async fn ask(
+        &self,
+        admission: &Admission,
+        job: impl FnOnce(Reply) -> Job,
+    ) -> Result<Verdict, Error> {
+        admission.check()?;
         let (reply, verdict) = oneshot::channel();
         self.jobs.try_send(Message::Job(job(reply))).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => Error::Busy { retry_after: BUSY_RETRY_AFTER },
