@@ -114,7 +114,7 @@ pub struct Listed {
     /// Id of its content; `None` for what was cut.
     pub id: Option<ContentId>,
     /// The content, if asked for.
-    pub content: Option<Content>,
+    pub content: Option<Box<Content>>,
 }
 
 impl Catalog {
@@ -138,29 +138,25 @@ impl Catalog {
             range = range.from(from.key.index_key().as_bytes());
         }
         let mut source = Source::new(&state, &list.only, range, list.depth).await?;
-        let mut page: Filling<(ContentKey, Option<Entry>)> = Filling::new(list.size);
+        let mut page: Filling<Listed> = Filling::new(list.size);
         while !page.is_done() {
             let chunk = source.chunk(&state, page.chunk(), filter.as_deref()).await?;
             if chunk.is_empty() {
                 break;
             }
             let visible = self.visible_keys(who, &effective, &chunk).await?;
-            for (item, _) in chunk.into_iter().zip(visible).filter(|(_, visible)| *visible) {
-                page.push(item);
+            for ((key, entry), _) in chunk.into_iter().zip(visible).filter(|(_, visible)| *visible) {
+                let content = match &entry {
+                    Some(entry) if list.contents => Some(Box::new(state.content_of(entry).await?)),
+                    _ => None,
+                };
+                let content_type = entry.as_ref().map_or(ContentType::Namespace, |entry| entry.content_type);
+                page.push(Listed { key, content_type, id: entry.map(|entry| entry.content_id), content });
             }
         }
         let (items, next) = page.finish();
-        let mut listed = Vec::with_capacity(items.len());
-        for (key, entry) in items {
-            let content = match &entry {
-                Some(entry) if list.contents => Some(state.content_of(entry).await?),
-                _ => None,
-            };
-            let content_type = entry.as_ref().map_or(ContentType::Namespace, |entry| entry.content_type);
-            listed.push(Listed { key, content_type, id: entry.map(|entry| entry.content_id), content });
-        }
-        let next = next.map(|(key, _)| Resume { commit: effective.commit, key });
-        Ok((effective, Page { items: listed, next }))
+        let next = next.map(|listed| Resume { commit: effective.commit, key: listed.key });
+        Ok((effective, Page { items, next }))
     }
 
     async fn visible_keys(

@@ -49,6 +49,7 @@ impl Catalog {
                 expected,
                 value: Some(document.clone()),
             };
+            who.admission.check()?;
             if self.change_record(change).await? {
                 return Ok(before.map(|record| record.value));
             }

@@ -1,14 +1,37 @@
 //! Page sizes and page tokens.
 
+use std::cell::Cell;
+
 use lochan_api_spec::syntax::HashSpec;
 use lochan_api_spec::syntax::token::{Token, TokenError};
 use lochan_server_catalog::nessie::references::RefKind;
 use lochan_server_catalog::nessie::{Point, diff, entries};
 use lochan_storage_model::{CommitId, ContentKey, IndexKey, ObjectId, RefName};
 
+use serde::{Serialize, Serializer};
+
 use super::point;
 use crate::failure::Failure;
 use crate::nessie::refuse::bad;
+
+/// A list that is converted while it is written, so that a long one stands in memory once only. It can be written once.
+pub struct Each<I>(Cell<Option<I>>);
+
+impl<I> Each<I> {
+    /// The elements of `items`.
+    pub fn of(items: I) -> Self {
+        Each(Cell::new(Some(items)))
+    }
+}
+
+impl<I: Iterator> Serialize for Each<I>
+where
+    I::Item: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.take().into_iter().flatten())
+    }
+}
 
 const REFERENCES: u8 = b'r';
 const ENTRIES: u8 = b'e';

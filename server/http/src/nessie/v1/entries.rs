@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use lochan_api_spec::nessie::model::EntriesResponseV1;
+use lochan_api_spec::nessie::model::EntryV1;
 use lochan_api_spec::nessie::v1::trees::get_entries::Query;
 use lochan_server_catalog::nessie::entries::{List, Restriction};
+use serde::Serialize;
 
 use crate::app::App;
 use crate::extract::Req;
 use crate::handlers::Answer;
+use crate::nessie::convert::page::Each;
 use crate::nessie::convert::{page, point};
 use crate::nessie::v2;
 use crate::reply::Reply;
@@ -27,6 +29,21 @@ pub async fn list(app: Arc<App>, req: Req) -> Answer {
         size: page::size(query.max_records),
         from: query.page_token.as_deref().map(page::from_entries_token).transpose()?,
     };
-    let (effective, found) = app.catalog.list_entries(&req.principal(), &at, &list).await?;
-    Ok(Reply::json(&EntriesResponseV1::from(v2::entries::out(&effective, found))))
+    let (_, found) = app.catalog.list_entries(&req.principal(), &at, &list).await?;
+    Ok(Reply::json(&Response {
+        has_more: found.next.is_some(),
+        token: found.next.as_ref().map(page::entries_token),
+        entries: Each::of(
+            found.items.into_iter().map(|listed| EntryV1::from(v2::entries::entry_out(listed))),
+        ),
+    }))
+}
+
+/// `EntriesResponse`, written as it is converted.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Response<E> {
+    has_more: bool,
+    token: Option<String>,
+    entries: E,
 }

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use lochan_api_spec::nessie::model::{EntriesResponseV2, EntryV2};
+use lochan_api_spec::nessie::model::{EntryV2, ReferenceV2};
 use lochan_api_spec::nessie::v2::trees::get_entries::Query;
 use lochan_server_catalog::Effective;
 use lochan_server_catalog::nessie::Page;
 use lochan_server_catalog::nessie::entries::{List, Listed, Restriction, Resume};
 use lochan_storage_model::ContentKey;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::extract::Req;
 use crate::failure::Failure;
 use crate::handlers::Answer;
+use crate::nessie::convert::page::Each;
 use crate::nessie::convert::{content, key_from_text, key_out, keys_from_texts, page, point, reference};
 use crate::reply::Reply;
 
@@ -46,22 +48,32 @@ pub fn restriction(
     Ok(Restriction { keys, min: one(min)?, max: one(max)?, prefix: one(prefix)? })
 }
 
-/// The answer with a page of entries.
-pub fn out(effective: &Effective, found: Page<Listed, Resume>) -> EntriesResponseV2 {
-    EntriesResponseV2 {
+/// `EntriesResponse`, written as it is converted.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Response<E> {
+    has_more: bool,
+    token: Option<String>,
+    entries: E,
+    effective_reference: ReferenceV2,
+}
+
+fn out(effective: &Effective, found: Page<Listed, Resume>) -> impl Serialize {
+    Response {
         has_more: found.next.is_some(),
         token: found.next.as_ref().map(page::entries_token),
-        entries: found.items.into_iter().map(entry_out).collect(),
+        entries: Each::of(found.items.into_iter().map(entry_out)),
         effective_reference: reference::effective_out(effective),
     }
 }
 
-fn entry_out(listed: Listed) -> EntryV2 {
+/// A key of a listing.
+pub fn entry_out(listed: Listed) -> EntryV2 {
     let id = listed.id;
     EntryV2 {
         kind: content::type_out(listed.content_type),
         name: key_out(&listed.key),
         content_id: id.map(|id| id.to_string()),
-        content: listed.content.map(|found| content::out(id, found)),
+        content: listed.content.map(|found| content::out(id, *found)),
     }
 }
