@@ -8,7 +8,7 @@ pub mod config;
 pub mod contents;
 pub mod diff;
 pub mod entries;
-pub mod filter;
+pub(crate) mod filter;
 pub mod history;
 pub mod log;
 pub mod merge;

@@ -1,6 +1,6 @@
 //! `/api/v1` and `/api/v2`.
 //!
-//! A handler reads the request ([`refuse`] holds the words for what is wrong with it), translates it ([`convert`]), makes
+//! A handler reads the request (`refuse` holds the words for what is wrong with it), translates it ([`convert`]), makes
 //! one call of the catalog, and translates the answer back. The two versions share everything but their shapes.
 
 pub mod convert;
