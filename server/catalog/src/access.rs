@@ -1,6 +1,7 @@
 //! Who may do what. Every use case asks exactly one batched question before it acts.
 
 use async_trait::async_trait;
+pub use lochan_storage_engine::writer::Admission;
 use lochan_storage_engine::writer::Who;
 use lochan_storage_model::{ContentKey, ContentType, RefName};
 use lochan_storage_odb::RequestKey;
@@ -8,19 +9,21 @@ use lochan_storage_odb::RequestKey;
 use crate::error::Error;
 
 /// Who asks. Anonymous without authentication: the empty name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Principal {
     /// Name; becomes the committer.
     pub name: String,
     /// Roles, for rules.
     pub roles: Vec<String>,
+    /// Whether they still wait for the answer. A write that is not admitted yet is given up when they do not.
+    pub admission: Admission,
 }
 
 impl Principal {
     /// The writer's view of the principal, with an idempotency key if the request carries one.
     #[must_use]
     pub fn who(&self, request: Option<RequestKey>) -> Who {
-        Who { principal: self.name.clone(), request, run: None }
+        Who { principal: self.name.clone(), request, run: None, admission: self.admission.clone() }
     }
 }
 

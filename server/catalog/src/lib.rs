@@ -11,7 +11,7 @@ pub mod iceberg;
 pub mod nessie;
 pub mod point;
 
-pub use access::{Access, Authorizer, Check, OpenAuthorizer, Principal, Subject};
+pub use access::{Access, Admission, Authorizer, Check, OpenAuthorizer, Principal, Subject};
 pub use catalog::{Catalog, Settings};
 pub use error::Error;
 pub use point::{Effective, PointKind, RefPoint};

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use lochan_server_catalog::{Authorizer, Catalog, OpenAuthorizer, Settings};
+use lochan_server_http::limits::DRAIN_TIMEOUT;
 use lochan_server_http::{App, Service, Site, Telemetry, routes};
 use lochan_storage_engine::{Engine, Options, merge::Rules};
 use lochan_storage_files::{WarehouseConfig, Warehouses};
@@ -98,6 +99,21 @@ impl Server {
             serde_json::from_slice(&bytes).expect("an answer is JSON")
         };
         Answer { status, body }
+    }
+
+    /// Posts a document, and leaves without waiting for the answer once this thread's tasks had so many turns. Returns
+    /// when nothing is at work any more. Of a test with one thread only.
+    pub async fn leave(&self, target: &str, body: Value, turns: usize) {
+        let request = Request::builder().method("POST").uri(target).header("content-type", "application/json");
+        let request = request.body(Full::new(Bytes::from(body.to_string()))).expect("a request");
+        let mut answer = Box::pin(Arc::clone(&self.service).answer(request));
+        // The first poll reads the body and spawns the task of the write, which has no turn before this one yields.
+        assert!(futures::poll!(&mut answer).is_pending());
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+        std::mem::drop(answer);
+        assert_eq!(self.service.drained(DRAIN_TIMEOUT).await, 0);
     }
 
     /// `GET`

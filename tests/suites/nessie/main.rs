@@ -7,6 +7,7 @@
 
 mod access;
 mod differences;
+mod gone;
 mod harness;
 mod refusals;
 mod v1;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use lochan_api_spec::syntax::query::{Pairs, QueryParams};
-use lochan_server_catalog::Principal;
+use lochan_server_catalog::{Admission, Principal};
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use tokio::sync::OwnedSemaphorePermit;
@@ -73,9 +73,12 @@ impl Req {
         if self.body.iter().all(u8::is_ascii_whitespace) { from_json(b"null") } else { self.json() }
     }
 
-    /// Who asks: nobody in particular while authentication is off.
+    /// Who asks, nobody in particular while authentication is off, and whether they still wait: the connection is
+    /// there, and the time until admission is not over.
     pub fn principal(&self) -> Principal {
-        Principal::default()
+        let (presence, deadline) = (self.presence.clone(), self.admission_deadline);
+        let admission = Admission::new(move || !presence.is_gone() && Instant::now() < deadline);
+        Principal { admission, ..Principal::default() }
     }
 
     /// The `Nessie-Commit-*` headers.
