@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use lochan_server_catalog::{Catalog, OpenAuthorizer, Settings};
+use lochan_server_http::extract::Proxy;
 use lochan_server_http::limits::DRAIN_TIMEOUT;
 use lochan_server_http::management::Health;
 use lochan_server_http::{App, Service, Site, Telemetry, routes};
@@ -58,6 +59,7 @@ impl Wired {
         catalog.prepare().await.context("cannot prepare the repository")?;
         let site = Site {
             public_url: config.server.public_url.clone(),
+            proxy: if config.server.trusted_proxy { Proxy::Trusted } else { Proxy::Unknown },
             local_url,
             version: env!("CARGO_PKG_VERSION"),
             store_engine: store_config.engine.name(),

@@ -2,7 +2,7 @@
 
 use lochan_server_catalog::Catalog;
 
-use crate::extract::Req;
+use crate::extract::{Proxy, Req};
 
 /// The application behind the surfaces.
 pub struct App {
@@ -17,6 +17,8 @@ pub struct App {
 pub struct Site {
     /// The root URL that an operator has fixed, if any; it wins over what headers say.
     pub public_url: Option<String>,
+    /// Whether headers of a proxy are believed.
+    pub proxy: Proxy,
     /// The root URL of the listener as seen from its own machine.
     pub local_url: String,
     /// The version of the program.
@@ -32,7 +34,7 @@ impl App {
     pub fn base_url(&self, req: &Req) -> String {
         match &self.site.public_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => req.base_url(&self.site.local_url),
+            None => req.base_url(self.site.proxy, &self.site.local_url),
         }
     }
 }

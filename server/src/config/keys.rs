@@ -43,8 +43,10 @@ const fn credential(path: &'static [&'static str], default: Option<&'static str>
 pub const KEYS: &[Key] = &[
     key(&["server", "listen"], Kind::Text, Some("127.0.0.1:19120")),
     key(&["server", "management_listen"], Kind::Text, Some("127.0.0.1:9000")),
-    // The URL under which clients reach the public surfaces, where headers of a proxy do not tell.
+    // The URL under which clients reach the public surfaces, where it is not the host that they name.
     key(&["server", "public_url"], Kind::Text, None),
+    // Believe `X-Forwarded-*`; only where a proxy that sets them stands before every client.
+    key(&["server", "trusted_proxy"], Kind::Bool, Some("false")),
     key(&["server", "allow_unauthenticated"], Kind::Bool, Some("false")),
     // 0 stands for one per core, at least 2 and at most 16.
     key(&["server", "worker_threads"], Kind::Number(256), Some("0")),

@@ -51,8 +51,10 @@ pub struct Server {
     pub listen: String,
     /// Address of health and metrics.
     pub management_listen: Listen,
-    /// The URL under which clients reach the public surfaces, if headers do not tell.
+    /// The URL under which clients reach the public surfaces, if it is not the host that they name.
     pub public_url: Option<String>,
+    /// Whether `X-Forwarded-*` headers are believed: a proxy that sets them stands before every client.
+    pub trusted_proxy: bool,
     /// Whether other machines may come in unasked.
     pub allow_unauthenticated: bool,
     /// Threads that serve; 0 for one per core.
@@ -157,6 +159,7 @@ fn build(merged: &Merged) -> Result<Config, Error> {
             listen: get.text(&["server", "listen"]).unwrap_or_default(),
             management_listen: listen(&["server", "management_listen"]),
             public_url: get.text(&["server", "public_url"]).filter(|url| !url.is_empty()),
+            trusted_proxy: get.flag(&["server", "trusted_proxy"]).unwrap_or(false),
             allow_unauthenticated: get.flag(&["server", "allow_unauthenticated"]).unwrap_or(false),
             worker_threads: get.number(&["server", "worker_threads"]).unwrap_or(0),
         },

@@ -24,7 +24,7 @@ fn nothing_set_is_the_zero_configuration_start() {
         config.server.management_listen,
         Listen { address: "127.0.0.1:9000".into(), is_chosen: false }
     );
-    assert!(!config.server.allow_unauthenticated);
+    assert!(!config.server.allow_unauthenticated && !config.server.trusted_proxy);
     assert_eq!(config.store.data_dir, PathBuf::from("./lochan-data"));
     assert_eq!(config.catalog.default_branch, "main");
     assert_eq!(config.store.durability, lochan_storage::Durability::Fsync);

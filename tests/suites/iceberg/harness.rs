@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request};
 use http_body_util::{BodyExt, Full};
 use lochan_server_catalog::{Authorizer, Catalog, Check, Error, Principal, Settings};
+use lochan_server_http::extract::Proxy;
 use lochan_server_http::{App, Service, Site, Telemetry, routes};
 use lochan_storage_engine::merge::Rules;
 use lochan_storage_engine::{Engine, Options};
@@ -113,6 +114,7 @@ impl Server {
         catalog.prepare().await.unwrap();
         let site = Site {
             public_url: None,
+            proxy: Proxy::Unknown,
             local_url: "http://127.0.0.1:1".to_owned(),
             version: "0",
             store_engine: "memory",

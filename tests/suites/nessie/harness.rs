@@ -7,6 +7,7 @@ use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use lochan_server_catalog::{Authorizer, Catalog, OpenAuthorizer, Settings};
 use lochan_server_http::limits::DRAIN_TIMEOUT;
+use lochan_server_http::extract::Proxy;
 use lochan_server_http::{App, Service, Site, Telemetry, routes};
 use lochan_storage_engine::{Engine, Options, merge::Rules};
 use lochan_storage_files::{WarehouseConfig, Warehouses};
@@ -70,6 +71,7 @@ impl Server {
         catalog.prepare().await.expect("an empty repository can be prepared");
         let site = Site {
             public_url: None,
+            proxy: Proxy::Unknown,
             local_url: "http://127.0.0.1".into(),
             version: "test",
             store_engine: "memory",

@@ -16,6 +16,6 @@ pub use json::from_json;
 pub(crate) use media::{accepts_gzip, accepts_json, check_content_type};
 pub use presence::Presence;
 pub(crate) use presence::PresenceGuard;
-pub use request::{ClientSpec, Req, decode_segment};
+pub use request::{ClientSpec, Proxy, Req, decode_segment};
 pub use request_id::RequestId;
 pub(crate) use request_id::RequestIds;

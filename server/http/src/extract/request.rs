@@ -91,36 +91,56 @@ impl Req {
         ClientSpec::of(&self.parts.headers)
     }
 
-    /// The root URL under which the client reaches this server, without a slash at the end: `X-Forwarded-Proto`,
-    /// `-Host`, `-Port` and `-Prefix` (the first value of each), else `Host`, else `fallback`.
-    pub fn base_url(&self, fallback: &str) -> String {
+    /// The root URL under which the client reaches this server, without a slash at the end: `Host`, else `fallback`.
+    /// Behind a trusted proxy `X-Forwarded-Proto`, `-Host`, `-Port` and `-Prefix` (the first value of each) come first.
+    pub fn base_url(&self, proxy: Proxy, fallback: &str) -> String {
         let headers = &self.parts.headers;
-        let Some(host) = header_text(headers, "x-forwarded-host").or_else(|| header_text(headers, "host"))
-        else {
+        let forwarded = |name: &str, marks: &[u8]| match proxy {
+            Proxy::Unknown => None,
+            Proxy::Trusted => header_text(headers, name, marks),
+        };
+        let host =
+            forwarded("x-forwarded-host", HOST_MARKS).or_else(|| header_text(headers, "host", HOST_MARKS));
+        let Some(host) = host else {
             return fallback.trim_end_matches('/').to_owned();
         };
-        let scheme = match header_text(headers, "x-forwarded-proto") {
+        let scheme = match forwarded("x-forwarded-proto", HOST_MARKS) {
             Some("https") => "https",
             _ => "http",
         };
-        let host = match header_text(headers, "x-forwarded-port") {
+        let host = match forwarded("x-forwarded-port", HOST_MARKS) {
             Some(port) if port.parse::<u16>().is_ok() => {
                 let bare = host.rsplit_once(':').filter(|(_, old)| old.parse::<u16>().is_ok());
                 Cow::Owned(format!("{}:{port}", bare.map_or(host, |(bare, _)| bare)))
             }
             _ => Cow::Borrowed(host),
         };
-        let prefix = header_text(headers, "x-forwarded-prefix").unwrap_or("").trim_matches('/');
+        let prefix = forwarded("x-forwarded-prefix", PREFIX_MARKS).unwrap_or("").trim_matches('/');
         let slash = if prefix.is_empty() { "" } else { "/" };
         format!("{scheme}://{host}{slash}{prefix}")
     }
 }
 
-/// First element of a header whose text is safe to put in a URL.
-fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+/// Whether headers of a proxy are believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Proxy {
+    /// Nobody vouches for them, and anybody can send them.
+    #[default]
+    Unknown,
+    /// An operator says that a proxy stands before every client and sets them.
+    Trusted,
+}
+
+/// What a host holds besides letters and digits.
+const HOST_MARKS: &[u8] = b".:-_[]";
+/// What a path holds besides letters and digits.
+const PREFIX_MARKS: &[u8] = b".:-_/~%";
+
+/// First element of a header, if it holds nothing but letters, digits and `marks`, and is thus safe in a URL.
+fn header_text<'h>(headers: &'h HeaderMap, name: &str, marks: &[u8]) -> Option<&'h str> {
     let value = headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok())?;
     let first = value.split(',').next().unwrap_or("").trim();
-    let safe = |byte: u8| byte.is_ascii_alphanumeric() || b".:-_[]/~%".contains(&byte);
+    let safe = |byte: u8| byte.is_ascii_alphanumeric() || marks.contains(&byte);
     (!first.is_empty() && first.bytes().all(safe)).then_some(first)
 }
 

@@ -1,4 +1,5 @@
 use std::io::Write;
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
@@ -8,6 +9,7 @@ use serde::Deserialize;
 
 use super::*;
 use crate::error::Refusal;
+use crate::limits::ADMISSION_TIMEOUT;
 
 fn headers(list: &[(&'static str, &str)]) -> HeaderMap {
     list.iter()
@@ -268,21 +270,23 @@ fn parameters_are_decoded_late() {
 }
 
 #[test]
-fn base_urls_follow_the_proxy() {
-    let url = |list: &[(&'static str, &str)]| request(list).base_url("http://fallback/");
-    assert_eq!(url(&[]), "http://fallback");
-    assert_eq!(url(&[("host", "a:19120")]), "http://a:19120");
-    assert_eq!(
-        url(&[
-            ("host", "a"),
-            ("x-forwarded-proto", "https"),
-            ("x-forwarded-host", "lake.example:80, b"),
-            ("x-forwarded-port", "8443"),
-            ("x-forwarded-prefix", "/cat/")
-        ]),
-        "https://lake.example:8443/cat"
-    );
-    assert_eq!(url(&[("host", "evil\"host")]), "http://fallback");
+fn base_urls_follow_a_proxy_only_where_it_is_trusted() {
+    let url = |proxy, list: &[(&'static str, &str)]| request(list).base_url(proxy, "http://fallback/");
+    for proxy in [Proxy::Unknown, Proxy::Trusted] {
+        assert_eq!(url(proxy, &[]), "http://fallback");
+        assert_eq!(url(proxy, &[("host", "a:19120")]), "http://a:19120");
+        assert_eq!(url(proxy, &[("host", "evil\"host")]), "http://fallback");
+        assert_eq!(url(proxy, &[("host", "a/b")]), "http://fallback");
+    }
+    let forwarded = [
+        ("host", "a"),
+        ("x-forwarded-proto", "https"),
+        ("x-forwarded-host", "lake.example:80, b"),
+        ("x-forwarded-port", "8443"),
+        ("x-forwarded-prefix", "/cat/"),
+    ];
+    assert_eq!(url(Proxy::Trusted, &forwarded), "https://lake.example:8443/cat");
+    assert_eq!(url(Proxy::Unknown, &forwarded), "http://a", "anybody can send these headers");
 }
 
 #[test]
@@ -291,6 +295,12 @@ fn presence_tells_when_nobody_waits() {
     guard.answered();
     assert!(!presence.is_gone());
     let (guard, presence) = PresenceGuard::new();
+    let late = Req { presence: presence.clone(), ..request(&[]) };
+    assert!(late.principal().admission.check().is_err(), "its time is over at once");
+    let in_time = Req { admission_deadline: Instant::now() + ADMISSION_TIMEOUT, ..late };
+    let admission = in_time.principal().admission;
+    assert!(admission.check().is_ok());
     drop(guard);
     assert!(presence.is_gone());
+    assert!(admission.check().is_err());
 }

@@ -26,7 +26,7 @@ pub(super) async fn get(app: Arc<App>, req: Req) -> Answer {
     let branch = reference.name.clone().unwrap_or_else(|| reference.to_string());
     let warehouse = (names_warehouse || !setup.is_default).then_some(setup.warehouse);
     let prefix = Prefix { reference: Some(reference), warehouse }.encode();
-    let base = base_url(&app, &req);
+    let base = app.base_url(&req);
 
     let defaults = [
         ("warehouse", setup.location),
@@ -50,21 +50,4 @@ pub(super) async fn get(app: Arc<App>, req: Req) -> Answer {
         endpoints: announced(),
         idempotency_key_lifetime: Some(replay::lifetime()),
     }))
-}
-
-/// The root URL that the client is told: the operator's, else the host that the client itself used where its text is safe in
-/// a URL. Headers of proxies are not believed, for anybody can send them.
-fn base_url(app: &App, req: &Req) -> String {
-    if let Some(url) = &app.site.public_url {
-        return url.trim_end_matches('/').to_owned();
-    }
-    let host = req.headers().get(http::header::HOST).and_then(|host| host.to_str().ok());
-    let is_safe = |host: &&str| {
-        let safe = |byte: u8| byte.is_ascii_alphanumeric() || b".:-_[]".contains(&byte);
-        !host.is_empty() && host.bytes().all(safe)
-    };
-    match host.filter(is_safe) {
-        Some(host) => format!("http://{host}"),
-        None => app.site.local_url.trim_end_matches('/').to_owned(),
-    }
 }
