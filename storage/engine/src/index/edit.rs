@@ -9,9 +9,13 @@ use super::{
     builder::Builder,
     node::{Item, Link, Node},
     nodes::Nodes,
+    patch::patch,
     tree::Tree,
 };
 use crate::error::Error;
+
+/// Edits up to this many are tried without moving borders first; among more, one that moves one is likely.
+const PATCH_EDITS_MAX: usize = 16;
 
 /// A key and what it holds from now on; `None` removes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +33,12 @@ impl Tree {
         debug_assert!(edits.is_sorted_by(|a, b| a.key < b.key), "edits are in key order");
         if edits.is_empty() {
             return Ok(self.clone());
+        }
+        if let Some(root) = self.root()
+            && edits.len() <= PATCH_EDITS_MAX
+            && let Some(patched) = patch(nodes, root, edits).await?
+        {
+            return Ok(Self::from_root(Some(patched)));
         }
         let mut builder = Builder::new(nodes);
         match self.root() {

@@ -13,6 +13,7 @@ mod diff;
 mod edit;
 mod node;
 mod nodes;
+mod patch;
 mod save;
 mod scan;
 mod tree;
