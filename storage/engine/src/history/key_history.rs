@@ -47,9 +47,13 @@ pub(crate) async fn history_rows(core: &Core, commit: CommitId) -> Result<Vec<Ve
     }
     rows.sort_unstable_by(|a, b| a.key.cmp(&b.key));
     let mut pieces = Vec::with_capacity(rows.len() / ROWS_PER_WRITE + 1);
-    while !rows.is_empty() {
-        let rest = rows.split_off(rows.len().min(ROWS_PER_WRITE));
-        pieces.push(std::mem::replace(&mut rows, rest));
+    let mut rows = rows.into_iter();
+    loop {
+        let piece: Vec<DerivedWrite> = rows.by_ref().take(ROWS_PER_WRITE).collect();
+        if piece.is_empty() {
+            break;
+        }
+        pieces.push(piece);
     }
     Ok(pieces)
 }

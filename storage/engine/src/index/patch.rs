@@ -26,7 +26,8 @@ pub(super) fn patch<'a>(
                 let mut patched = links.clone();
                 let mut rest = edits;
                 while let Some(first) = rest.first() {
-                    let Some(at) = links.partition_point(|link| link.first <= first.key).checked_sub(1) else {
+                    let Some(at) = links.partition_point(|link| link.first <= first.key).checked_sub(1)
+                    else {
                         return Ok(None);
                     };
                     let own = match links.get(at + 1) {
@@ -35,7 +36,9 @@ pub(super) fn patch<'a>(
                     };
                     let (mine, others) = rest.split_at(own);
                     rest = others;
-                    let (Some(child), Some(place)) = (links.get(at), patched.get_mut(at)) else { return Ok(None) };
+                    let (Some(child), Some(place)) = (links.get(at), patched.get_mut(at)) else {
+                        return Ok(None);
+                    };
                     match patch(nodes, child, mine).await? {
                         Some(made) => *place = made,
                         None => return Ok(None),

@@ -44,8 +44,11 @@ impl Store for SledStore {
 
     async fn reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError> {
         let in_flight = self.in_flight();
-        match in_flight.references.get(name) {
-            Some((before, _)) => Ok(before.clone()),
+        if let Some((before, _)) = in_flight.references.get(name) {
+            return Ok(before.clone());
+        }
+        match in_flight.moved.get(name) {
+            Some(moved) => Ok(moved.clone()),
             None => self.stored_reference(name),
         }
     }

@@ -75,7 +75,7 @@ impl SledStore {
 
     /// Applies rows and makes them durable. Readers see `before` from now on, until [`SledStore::show`].
     pub(super) fn apply(&self, rows: sled::Batch, before: InFlight) -> Result<(), StoreError> {
-        *self.in_flight.write().unwrap_or_else(PoisonError::into_inner) = before;
+        self.in_flight.write().unwrap_or_else(PoisonError::into_inner).begin(before);
         self.attempt(|| {
             self.tree.apply_batch(rows).map_err(|error| format!("write failed: {error}"))?;
             self.db.flush().map_err(|error| format!("flush failed: {error}"))?;
@@ -99,9 +99,9 @@ impl SledStore {
     /// Lets readers see what was applied.
     pub(super) fn show(&self) {
         let mut in_flight = self.in_flight.write().unwrap_or_else(PoisonError::into_inner);
-        let before = std::mem::take(&mut *in_flight);
+        let ended = in_flight.end();
         drop(in_flight);
-        drop(before);
+        drop(ended);
     }
 
     fn add_objects(

@@ -141,6 +141,8 @@ async fn damaged_bytes_are_an_error_and_never_data() {
     let result = store.object(ObjectKind::Commit, first.id).await;
     assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
     store.tree.insert(keys::reference(&main()), &[9][..]).unwrap();
+    // As after a restart: a batch keeps what it moved in memory.
+    store.in_flight.write().unwrap().moved.clear();
     let result = store.reference(&main()).await;
     assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
 }
