@@ -1,0 +1,118 @@
+//! Merges, their conflicts, and cherry-picks.
+
+use serde_json::json;
+
+use crate::world::*;
+
+/// `dev` changes a table and adds another.
+async fn forked() -> World {
+    let world = World::start().await;
+    world.ok("branch dev main").await;
+    world.put("dev", "nyc.flights", 2).await;
+    world.put("dev", "nyc.trips", 5).await;
+    world
+}
+
+#[tokio::test]
+async fn a_merge_is_tried_and_made() {
+    let world = forked().await;
+    let base = world.head("main").await;
+    let said = world.ok("merge --dry-run dev into main").await;
+    assert!(said.starts_with("Would merge dev into main without conflict: 2 keys"), "{said}");
+    assert_eq!(world.json("merge --dry-run dev into main").await["dryRun"], true);
+    assert_eq!(world.head("main").await, base);
+
+    let said = world.ok("merge dev into main").await;
+    assert!(said.starts_with(&format!("Merged dev into main: {} → ", short(&base))), "{said}");
+    assert_eq!(
+        (world.snapshot("main", "nyc.flights").await, world.snapshot("main", "nyc.trips").await),
+        (2, 5)
+    );
+    let log = world.json("log main -n 1").await;
+    let parents = &log["logEntries"][0]["commitMeta"]["parentCommitHashes"];
+    assert_eq!(*parents, json!([base, world.head("dev").await]));
+
+    world.put("dev", "nyc.trips", 6).await;
+    let merged = world.json("merge dev into main").await;
+    assert_eq!((&merged["wasApplied"], &merged["conflicts"]), (&json!(true), &json!([])));
+    assert_eq!(merged["resultantTargetHash"], world.head("main").await.as_str());
+    assert_eq!(merged["fromHash"], world.head("dev").await.as_str());
+    let said = world.ok("merge dev into main").await;
+    assert!(said.starts_with("Nothing to be merged from dev"), "{said}");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_conflict_shows_both_sides_and_its_hints_work() {
+    let world = forked().await;
+    let base = world.head("main").await;
+    let theirs = text(&world.json("log dev -n 2").await["logEntries"][1]["commitMeta"]["hash"]);
+    let ours = world.put("main", "nyc.flights", 3).await;
+
+    let ran = world.run("merge dev into main").await;
+    assert_eq!(ran.code, 1);
+    let head = format!("Nothing merged from dev into main, still at {}", short(&ours));
+    assert!(ran.out.starts_with(&head), "{}", ran.out);
+    for word in
+        ["nyc.flights  both sides changed it", "snapshot 2", "snapshot 3", short(&theirs), short(&ours)]
+    {
+        assert!(ran.out.contains(word), "{word}: {}", ran.out);
+    }
+    assert!(!ran.out.contains("nyc.trips"), "{}", ran.out);
+    assert!(ran.err.starts_with("error: nothing merged: 1 key is in conflict"), "{}", ran.err);
+    assert_eq!(world.head("main").await, ours);
+
+    let ran = world.run("merge dev into main --json").await;
+    let (document, error) = (ran.document(), ran.error());
+    assert_eq!(
+        (ran.code, &document["wasApplied"], &document["commonAncestor"]),
+        (1, &json!(false), &json!(base))
+    );
+    let conflict = &document["conflicts"][0];
+    assert_eq!(
+        (&conflict["conflictType"], &conflict["key"]["elements"]),
+        (&json!("VALUE_DIFFERS"), &json!(["nyc", "flights"]))
+    );
+    assert_eq!(conflict["source"]["content"]["snapshotId"], 2);
+    assert_eq!(conflict["target"]["content"]["snapshotId"], 3);
+    assert_eq!(conflict["source"]["changedBy"]["hash"], theirs.as_str());
+    assert_eq!(conflict["target"]["changedBy"]["hash"], ours.as_str());
+    assert_eq!((&error["kind"], &error["exitCode"]), (&json!("conflict"), &json!(1)));
+
+    // Each of the first two hints is a command that goes through.
+    let hints: Vec<String> = error["hints"].as_array().unwrap().iter().map(text).collect();
+    let command = |at: usize| hints[at].split_once("lochan ").unwrap().1.to_owned();
+    for (at, snapshot) in [(1, 3), (0, 2)] {
+        world.ok(&command(at)).await;
+        assert_eq!(
+            (world.snapshot("main", "nyc.flights").await, world.snapshot("main", "nyc.trips").await),
+            (snapshot, 5)
+        );
+        world.ok(&format!("reset main to {ours}")).await;
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn single_commits_are_replayed() {
+    let world = forked().await;
+    let ours = world.put("main", "nyc.flights", 3).await;
+    let said = world.ok("cherry-pick dev into main").await;
+    assert!(said.starts_with(&format!("Cherry-picked 1 commit into main: {} → ", short(&ours))), "{said}");
+    assert_eq!(
+        (world.snapshot("main", "nyc.flights").await, world.snapshot("main", "nyc.trips").await),
+        (3, 5)
+    );
+    assert_eq!(world.json("log main -n 1").await["logEntries"][0]["commitMeta"]["message"], "Put nyc.trips");
+
+    let ran = world.run("cherry-pick dev~1 into main --json").await;
+    assert_eq!((ran.code, &ran.error()["kind"]), (1, &json!("conflict")), "{ran:?}");
+    assert_eq!(ran.document()["conflicts"][0]["key"]["elements"], json!(["nyc", "flights"]));
+
+    world.ok(&format!("branch other {ours}")).await;
+    let picked = world.json("cherry-pick dev into other").await;
+    assert_eq!((&picked["wasApplied"], &picked["targetBranch"]), (&json!(true), &json!("other")));
+    assert_eq!(picked["resultantTargetHash"], world.head("other").await.as_str());
+    assert_eq!(world.snapshot("other", "nyc.trips").await, 5);
+    world.stop().await;
+}

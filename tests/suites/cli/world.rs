@@ -1,0 +1,128 @@
+//! A server, and the program `lochan` run against it.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use lochan_server::Mode;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use crate::live::Live;
+
+/// A server, and a home folder for the program.
+pub struct World {
+    live: Live,
+    home: TempDir,
+}
+
+/// What a run left.
+#[derive(Debug)]
+pub struct Ran {
+    /// The exit code.
+    pub code: i32,
+    /// What it said.
+    pub out: String,
+    /// What it complained about.
+    pub err: String,
+}
+
+/// The program that was built beside this one.
+fn program() -> PathBuf {
+    let own = std::env::current_exe().expect("a program knows where it is");
+    let folder = own.parent().and_then(Path::parent).expect("test programs lie in the folder `deps`");
+    let program = folder.join(format!("lochan{}", std::env::consts::EXE_SUFFIX));
+    assert!(
+        program.is_file(),
+        "{} is missing: build it with `cargo build -p lochan-cli`, or run tests/run.sh, which builds everything first",
+        program.display()
+    );
+    program
+}
+
+impl World {
+    /// A server with a namespace `nyc` and a table `nyc.flights` on main.
+    pub async fn start() -> Self {
+        let live = Live::start(Mode::Serve).await;
+        let world = Self { live, home: tempfile::tempdir().expect("a temporary folder can be made") };
+        world.ok("content commit --put nyc --namespace").await;
+        world.put("main", "nyc.flights", 1).await;
+        world
+    }
+
+    /// Runs a command line; blanks separate its words.
+    pub async fn run(&self, line: &str) -> Ran {
+        let ran = Command::new(program())
+            .args(line.split(' '))
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("LOCHAN_ENDPOINT", self.live.root())
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .output()
+            .await
+            .expect("the program can be started");
+        let text = |bytes| String::from_utf8(bytes).expect("the program writes UTF-8");
+        Ran { code: ran.status.code().unwrap_or(-1), out: text(ran.stdout), err: text(ran.stderr) }
+    }
+
+    /// What a run that succeeds says.
+    pub async fn ok(&self, line: &str) -> String {
+        let ran = self.run(line).await;
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{line}: {}", ran.out);
+        ran.out
+    }
+
+    /// The document of a run that succeeds.
+    pub async fn json(&self, line: &str) -> Value {
+        let out = self.ok(&format!("{line} --json")).await;
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{line}: {error}: {out}"))
+    }
+
+    /// Commits a table with this snapshot; the new head.
+    pub async fn put(&self, branch: &str, key: &str, snapshot: i64) -> String {
+        let line = format!(
+            "content commit -r {branch} --put {key} --table-metadata s3://b/{snapshot}.json --snapshot-id {snapshot}"
+        );
+        text(&self.json(&line).await["targetBranch"]["hash"])
+    }
+
+    /// The head of a branch or tag.
+    pub async fn head(&self, name: &str) -> String {
+        text(&self.json(&format!("show {name} --as reference")).await["reference"]["hash"])
+    }
+
+    /// The snapshot of a table; 0 when there is no such key.
+    pub async fn snapshot(&self, at: &str, key: &str) -> i64 {
+        let ran = self.run(&format!("content get {key} -r {at} --json")).await;
+        let document: Value = serde_json::from_str(&ran.out).unwrap_or_default();
+        document["contents"][0]["content"]["snapshotId"].as_i64().unwrap_or(0)
+    }
+
+    /// Stops the server.
+    pub async fn stop(self) {
+        self.live.stop().await;
+    }
+}
+
+impl Ran {
+    /// The document on standard output.
+    pub fn document(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The document on standard error.
+    pub fn error(&self) -> Value {
+        serde_json::from_str(&self.err).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// A text of a document.
+pub fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
+}
+
+/// A hash as it is shown to people.
+pub fn short(hash: &str) -> &str {
+    &hash[..12]
+}
