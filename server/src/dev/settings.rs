@@ -112,7 +112,8 @@ fn duckdb(target: Target<'_>) -> String {
         "-- DuckDB
 INSTALL iceberg; LOAD iceberg; INSTALL httpfs; LOAD httpfs;
 CREATE SECRET (TYPE s3, ENDPOINT '{bare}', URL_STYLE 'path', USE_SSL {is_tls}, KEY_ID '{}', SECRET '{}', REGION '{}');
-ATTACH '{warehouse}' AS lochan (TYPE iceberg, ENDPOINT '{iceberg}', AUTHORIZATION_TYPE 'none');
+ATTACH '{warehouse}' AS lochan (TYPE iceberg, ENDPOINT '{iceberg}', AUTHORIZATION_TYPE 'none',
+  ACCESS_DELEGATION_MODE 'none');
 ",
         s3.access_key, s3.secret_key, s3.region
     )
