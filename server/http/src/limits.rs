@@ -14,7 +14,7 @@
 //! | time for the headers, idle time between requests | [`HEADER_READ_TIMEOUT`] | connection closed |
 //! | time for the body | [`BODY_READ_TIMEOUT`] | 408 |
 //! | time for a read | [`READ_TIMEOUT`] | 503 with `Retry-After` |
-//! | time until a write is admitted | [`ADMISSION_TIMEOUT`] | 503 with `Retry-After`; never after admission |
+//! | time until a write is admitted | [`ADMISSION_TIMEOUT`] | 429 with `Retry-After`; never after admission |
 //! | time to finish at shutdown | [`DRAIN_TIMEOUT`] | connections closed |
 
 use std::time::Duration;
