@@ -1,8 +1,8 @@
 //! Port of the object database.
 //!
 //! Owns: the [`Store`] trait with its one batched write, the [`Sweep`] trait handed only to maintenance, the memory
-//! backend, the overlay, the code that decides a batch ([`stage`]), and the conformance suite that every backend calls. Refuses to know: what objects mean, which
-//! engine keeps them.
+//! backend, the overlay, the code that decides a batch ([`stage`]), and the conformance suite that every backend calls.
+//! Refuses to know: what objects mean, which engine keeps them.
 
 mod batch;
 mod derived;

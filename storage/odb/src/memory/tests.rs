@@ -3,6 +3,7 @@ use std::sync::Arc;
 use lochan_storage_model::{CommitId, ObjectId, ObjectKind, RefName};
 
 use super::*;
+use crate::store::Sweep;
 use crate::{
     Change, ExpectedReference, LogMeta, RefKind, RefOperation, ReferenceChange,
     conformance::{self, Backend},
