@@ -1,6 +1,6 @@
 //! Who writes, and what the commit says about itself.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::collections::BTreeMap;
 
 use lochan_storage_engine::writer::Who;
 use lochan_storage_model::CommitMeta;
@@ -22,41 +22,10 @@ pub struct CommitNote {
     pub properties: BTreeMap<String, Vec<String>>,
 }
 
-/// When to come back after waiting too long to be admitted.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
-
-/// Whether a write that is not yet admitted is still wanted: its client waits, and its time is not over.
-#[derive(Clone)]
-pub struct Admission(Arc<dyn Fn() -> bool + Send + Sync>);
-
-impl Admission {
-    /// Asks `is_wanted`.
-    pub fn new(is_wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(is_wanted))
-    }
-
-    /// Gives up a write that nobody waits for any more.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        if (self.0)() { Ok(()) } else { Err(Error::Busy { retry_after: RETRY_AFTER }) }
-    }
-}
-
-impl Default for Admission {
-    fn default() -> Self {
-        Self::new(|| true)
-    }
-}
-
-impl std::fmt::Debug for Admission {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Admission({})", (self.0)())
-    }
-}
-
 /// The caller of a use case that commits.
 #[derive(Debug, Clone, Default)]
 pub struct Author {
-    /// Who asks.
+    /// Who asks, and whether they still wait.
     pub principal: Principal,
     /// What the commit shall say.
     pub note: CommitNote,
@@ -64,8 +33,6 @@ pub struct Author {
     pub request: Option<RequestKey>,
     /// Bytes of the request, about what it wants to write.
     pub bytes: u64,
-    /// Whether it still waits.
-    pub admission: Admission,
 }
 
 impl Iceberg<'_> {

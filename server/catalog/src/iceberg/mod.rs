@@ -1,7 +1,7 @@
 //! Use cases of the Iceberg REST API: namespaces, tables and views on the branches of the catalog.
 //!
-//! [`place`] says where a request acts, [`documents`] keeps metadata documents, [`lines`] makes commits to one table wait for
-//! each other, [`publish`] writes files and makes the one commit. The rest holds a file per group of use cases. Wire
+//! `place` says where a request acts, `documents` keeps metadata documents, `lines` makes commits to one table wait for
+//! each other, `publish` writes files and makes the one commit. The rest holds a file per group of use cases. Wire
 //! documents stop at the adapter; Iceberg's own documents are those of `lochan_storage_iceberg`.
 
 mod answer;
@@ -25,7 +25,7 @@ mod tables;
 mod views;
 
 pub use answer::{Config, TableAnswer, TableLoaded, ViewAnswer};
-pub use author::{Admission, Author, CommitNote};
+pub use author::{Author, CommitNote};
 pub use listing::{Listed, PageRequest};
 pub use load::Snapshots;
 pub use lochan_storage_engine::graph::Relative;

@@ -1,16 +1,12 @@
 //! Between the words of the wire and those of the catalog.
 
-use std::time::Instant;
-
 use lochan_api_spec::iceberg::identifier::TableIdentifier;
 use lochan_api_spec::syntax::namespace_path::NamespacePath;
 use lochan_api_spec::syntax::prefix::Prefix;
 use lochan_api_spec::syntax::reference::{DEFAULT_BRANCH_ALIAS, DETACHED};
 use lochan_api_spec::syntax::table_name::{At, TableName};
 use lochan_api_spec::syntax::{HashSpec, RefSpec, RelPart};
-use lochan_server_catalog::iceberg::{
-    Admission, Author, CommitNote, Name, Namespace, Place, Relative, Target,
-};
+use lochan_server_catalog::iceberg::{Author, CommitNote, Name, Namespace, Place, Relative, Target};
 use lochan_server_catalog::{Error, Principal, RefPoint};
 use lochan_storage_model::CommitId;
 use serde::de::DeserializeOwned;
@@ -26,7 +22,7 @@ pub(super) fn bad(message: impl Into<String>) -> Failure {
     Refusal::Malformed(message.into()).into()
 }
 
-/// Who asks.
+/// Who asks, and whether they still wait.
 pub(super) fn principal(req: &Req) -> Principal {
     req.principal()
 }
@@ -42,9 +38,7 @@ pub(super) fn author(req: &Req) -> Result<Author, Failure> {
     };
     let principal = principal(req);
     let request = replay::request_key(req, &principal)?;
-    let (presence, deadline) = (req.presence.clone(), req.admission_deadline);
-    let admission = Admission::new(move || !presence.is_gone() && Instant::now() < deadline);
-    Ok(Author { principal, note, request, bytes: req.body.len() as u64, admission })
+    Ok(Author { principal, note, request, bytes: req.body.len() as u64 })
 }
 
 /// The place that the prefix of a request names.

@@ -1,7 +1,7 @@
 //! `/iceberg`: the Iceberg REST catalog API.
 //!
-//! A handler reads the request, makes one call of the catalog and translates the answer back; [`convert`] holds what they
-//! share. Metadata documents pass through as text. Requests under an idempotency key go through [`replay`].
+//! A handler reads the request, makes one call of the catalog and translates the answer back; `convert` holds what they
+//! share. Metadata documents pass through as text. Requests under an idempotency key go through `replay`.
 
 mod again;
 mod answer;
