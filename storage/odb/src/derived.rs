@@ -7,7 +7,7 @@ pub enum DerivedSpace {
     Node,
     /// Commit id → checkpoint: the nodes of that commit's index are stored.
     Checkpoint,
-    /// Index key, depth → commit that changed the key.
+    /// Checkpoint → which keys were changed at which depths since the one below.
     KeyHistory,
     /// Location → root part of the metadata document stored there.
     Document,

@@ -20,15 +20,30 @@ impl Commits {
 
     /// The first-parent ancestor of `from` at `depth`, or the empty state for 0 and beyond the root.
     pub async fn ancestor_at(&self, from: CommitId, depth: u64) -> Result<CommitId, Error> {
-        let mut at = from;
-        loop {
-            let header = self.header_or_empty(at).await?;
-            if header.depth <= depth {
-                return Ok(if depth == 0 { CommitId::NO_ANCESTOR } else { at });
-            }
-            let skip_depth = self.depth(header.skip).await?;
-            at = if skip_depth >= depth && skip_depth < header.depth { header.skip } else { header.parent() };
+        if depth == 0 || from.is_no_ancestor() {
+            return Ok(CommitId::NO_ANCESTOR);
         }
+        let mut at = from;
+        let mut commit = self.load(at).await?;
+        while commit.header.depth > depth {
+            let skip = commit.header.skip;
+            if !skip.is_no_ancestor() {
+                let target = self.load(skip).await?;
+                if target.header.depth >= depth {
+                    (at, commit) = (skip, target);
+                    continue;
+                }
+            }
+            at = commit.header.parent();
+            if at.is_no_ancestor() {
+                return Err(Error::corrupt(
+                    format!("commit {from}"),
+                    "its depth is above the length of its chain",
+                ));
+            }
+            commit = self.load(at).await?;
+        }
+        Ok(at)
     }
 
     /// Whether `ancestor` is `of` or lies on its first-parent chain. The empty state is an ancestor of everything.

@@ -1,13 +1,14 @@
 //! Which commits changed a key.
 //!
 //! ```text
-//! row key = first 16 bytes of BLAKE3(index key) · depth u64 big-endian · first 8 bytes of the commit id
-//! row value = commit id
+//! of each checkpoint   head row   key = commit id 32                                  value = 1 · id of the checkpoint below 32
+//!                      block      key = commit id 32 · hash 8 · number u32 big-endian   value = (hash 8 · depth u64 big-endian)*
 //! ```
 //!
-//! Rows are only looked up by exact key, and embedded engines like short keys; the commit itself tells a collision.
-//! Rows are written with a checkpoint, for the commits since the one before; what is newer is read from the commits
-//! themselves. So a commit pays nothing for them, and a crash loses none that the next checkpoint does not write again.
+//! A block holds hashes of keys (the first eight bytes of BLAKE3) with the depths of the commits that changed them, in
+//! order; the hash in its row key is its first. Rows are written with a checkpoint, for the commits since the one before;
+//! what is newer is read from the commits themselves. So a commit pays next to nothing for them, and a crash loses none
+//! that the next checkpoint does not write again. The commits tell a collision of hashes.
 
 use bytes::Bytes;
 use lochan_storage_model::{Commit, CommitId, IndexKey, ObjectId};
@@ -16,46 +17,66 @@ use lochan_storage_odb::{DerivedSpace, DerivedWrite};
 use super::LogEntry;
 use crate::{engine::Engine, error::Error, index::Tree, state::Core};
 
+/// Format version of head rows.
+const FORMAT: u8 = 1;
+/// Entries in a block: 2 KiB.
+const BLOCK_ENTRIES: usize = 128;
 /// Rows written in one piece.
-const ROWS_PER_WRITE: usize = 256;
-/// Bytes of a key's hash in a row key.
-const KEY_HASH_BYTES: usize = 16;
-/// Rows read in one piece.
-const ROWS_PER_READ: usize = 256;
+const ROWS_PER_WRITE: usize = 32;
+/// Bytes of a row key in front of a block's hash.
+const COMMIT_BYTES: usize = 32;
 
-fn row_prefix(key: &IndexKey) -> Vec<u8> {
-    blake3::hash(key.as_bytes()).as_bytes().iter().take(KEY_HASH_BYTES).copied().collect()
+type Hash = [u8; 8];
+
+fn hash_of(key: &IndexKey) -> Hash {
+    let [a, b, c, d, e, f, g, h, ..] = *blake3::hash(key.as_bytes()).as_bytes();
+    [a, b, c, d, e, f, g, h]
 }
 
-/// The rows of all commits from `commit` down to the nearest checkpoint below it, in sorted pieces.
+/// The rows of all commits from `commit` down to the nearest checkpoint below it, in pieces; the head row last.
 pub(crate) async fn history_rows(core: &Core, commit: CommitId) -> Result<Vec<Vec<DerivedWrite>>, Error> {
-    let mut rows = Vec::new();
+    let mut entries: Vec<(Hash, u64)> = Vec::new();
     let mut at = commit;
     while !at.is_no_ancestor() {
         let loaded = core.commits.load(at).await?;
         if at != commit && is_checkpoint(core, at, &loaded.header.root).await? {
             break;
         }
-        for operation in &loaded.operations {
-            let mut key = row_prefix(operation.key());
-            key.extend_from_slice(&loaded.header.depth.to_be_bytes());
-            key.extend(at.as_bytes().iter().take(8));
-            let value = Some(Bytes::copy_from_slice(at.as_bytes()));
-            rows.push(DerivedWrite { space: DerivedSpace::KeyHistory, key: key.into(), value });
-        }
+        let depth = loaded.header.depth;
+        entries.extend(loaded.operations.iter().map(|operation| (hash_of(operation.key()), depth)));
         at = loaded.header.parent();
     }
-    rows.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+    entries.sort_unstable();
+    let mut rows: Vec<DerivedWrite> = Vec::with_capacity(entries.len() / BLOCK_ENTRIES + 2);
+    for (number, block) in entries.chunks(BLOCK_ENTRIES).enumerate() {
+        let mut key = Vec::with_capacity(COMMIT_BYTES + 12);
+        key.extend_from_slice(commit.as_bytes());
+        key.extend(block.first().map(|(hash, _)| *hash).unwrap_or_default());
+        key.extend_from_slice(&u32::try_from(number).unwrap_or(u32::MAX).to_be_bytes());
+        let mut value = Vec::with_capacity(block.len() * 16);
+        for (hash, depth) in block {
+            value.extend_from_slice(hash);
+            value.extend_from_slice(&depth.to_be_bytes());
+        }
+        rows.push(DerivedWrite {
+            space: DerivedSpace::KeyHistory,
+            key: key.into(),
+            value: Some(value.into()),
+        });
+    }
+    let mut head = vec![FORMAT];
+    head.extend_from_slice(at.as_bytes());
+    let key = Bytes::copy_from_slice(commit.as_bytes());
+    rows.push(DerivedWrite { space: DerivedSpace::KeyHistory, key, value: Some(head.into()) });
     let mut pieces = Vec::with_capacity(rows.len() / ROWS_PER_WRITE + 1);
     let mut rows = rows.into_iter();
     loop {
         let piece: Vec<DerivedWrite> = rows.by_ref().take(ROWS_PER_WRITE).collect();
         if piece.is_empty() {
-            break;
+            return Ok(pieces);
         }
         pieces.push(piece);
     }
-    Ok(pieces)
 }
 
 async fn is_checkpoint(core: &Core, id: CommitId, root: &ObjectId) -> Result<bool, Error> {
@@ -63,9 +84,50 @@ async fn is_checkpoint(core: &Core, id: CommitId, root: &ObjectId) -> Result<boo
         && core.store.derived(DerivedSpace::Checkpoint, id.as_bytes()).await?.is_some())
 }
 
+/// The checkpoint below, if the history of this one is stored whole.
+async fn below(core: &Core, id: CommitId) -> Result<Option<CommitId>, Error> {
+    let row = core.store.derived(DerivedSpace::KeyHistory, id.as_bytes()).await?;
+    // A damaged row is none: the commits are the truth.
+    Ok(row
+        .and_then(|row| match row.split_first() {
+            Some((&FORMAT, id)) => <[u8; 32]>::try_from(id).ok(),
+            _ => None,
+        })
+        .map(|id| CommitId::new(ObjectId::from_bytes(id))))
+}
+
+/// Depths at which a key of this hash was changed, between a checkpoint and the one below it, deepest last.
+async fn depths(core: &Core, checkpoint: CommitId, hash: Hash) -> Result<Vec<u64>, Error> {
+    let mut found = Vec::new();
+    let mut from = checkpoint.as_bytes().to_vec();
+    from.extend_from_slice(&hash);
+    from.extend_from_slice(&[0xff; 4]);
+    loop {
+        let rows = core
+            .store
+            .derived_scan(DerivedSpace::KeyHistory, checkpoint.as_bytes(), Some(&from), true, 1)
+            .await?;
+        let Some((key, block)) = rows.into_iter().next() else { break };
+        let Some(first) = key.get(COMMIT_BYTES..COMMIT_BYTES + 8) else { break };
+        let matching = block.chunks_exact(16).filter_map(|entry| {
+            let (own, depth) = entry.split_first_chunk::<8>()?;
+            (*own == hash).then(|| depth.first_chunk::<8>().map(|depth| u64::from_be_bytes(*depth)))?
+        });
+        found.extend(matching);
+        // Only where a block begins with the hash may the one before it end with it.
+        if first != hash {
+            break;
+        }
+        from = before(&key);
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(found)
+}
+
 impl Engine {
     /// At most `limit` commits on the first-parent chain of `start` (itself included) that changed `key`, newest first.
-    /// To go on, start at the parent of the last one. Costs the commits since the last checkpoint, then O(log) each.
+    /// To go on, start at the parent of the last one. Costs the commits since the last checkpoint, a row or two for each
+    /// checkpoint below, then O(log) for each commit found.
     pub async fn key_history(
         &self,
         start: CommitId,
@@ -73,49 +135,32 @@ impl Engine {
         limit: usize,
     ) -> Result<Vec<LogEntry>, Error> {
         let core = &self.core;
+        let hash = hash_of(key);
         let mut found = Vec::new();
         let mut at = start;
         while found.len() < limit && !at.is_no_ancestor() {
-            let commit = core.commits.load(at).await?;
-            if is_checkpoint(core, at, &commit.header.root).await? {
-                break;
-            }
-            let parent = commit.header.parent();
-            if touches(&commit, key) {
-                found.push(LogEntry { id: at, commit });
-            }
-            at = parent;
-        }
-        if at.is_no_ancestor() || found.len() >= limit {
-            return Ok(found);
-        }
-        let prefix = row_prefix(key);
-        let mut from = prefix.clone();
-        from.extend_from_slice(&core.commits.depth(at).await?.to_be_bytes());
-        from.extend_from_slice(&[0xff; 8]);
-        loop {
-            let rows = core
-                .store
-                .derived_scan(DerivedSpace::KeyHistory, &prefix, Some(&from), true, ROWS_PER_READ)
-                .await?;
-            for (_, value) in &rows {
-                let Ok(bytes) = <[u8; 32]>::try_from(&value[..]) else { continue };
-                let id = CommitId::new(ObjectId::from_bytes(bytes));
-                // Rows of other branches stand beside ours, swept commits among them.
-                let Some(commit) = core.commits.find(id).await? else { continue };
-                if touches(&commit, key) && core.commits.is_ancestor(id, at).await? {
+            let Some(next) = below(core, at).await? else {
+                let commit = core.commits.load(at).await?;
+                let parent = commit.header.parent();
+                if touches(&commit, key) {
+                    found.push(LogEntry { id: at, commit });
+                }
+                at = parent;
+                continue;
+            };
+            for depth in depths(core, at, hash).await? {
+                let id = core.commits.ancestor_at(at, depth).await?;
+                let commit = core.commits.load(id).await?;
+                if touches(&commit, key) {
                     found.push(LogEntry { id, commit });
                     if found.len() >= limit {
                         return Ok(found);
                     }
                 }
             }
-            match rows.last() {
-                // The bytes just before the last row read.
-                Some((last, _)) if rows.len() == ROWS_PER_READ => from = before(last),
-                _ => return Ok(found),
-            }
+            at = next;
         }
+        Ok(found)
     }
 }
 
