@@ -137,3 +137,16 @@ async fn certain_failure() {
     let loaded = server.load("main", "a", "t").await;
     assert_eq!(loaded["metadata"]["current-snapshot-id"], 1);
 }
+
+/// A commit whose client is gone before it is admitted leaves no file and no trace.
+#[tokio::test]
+async fn abandoned() {
+    let (_, server, table) = server().await;
+    let body = json!({"requirements": unmoved(&table), "updates": append(&table, 1)});
+    server.leave("main/namespaces/a/tables/t", &body).await;
+    assert_eq!(server.metadata_files(), 1);
+    let loaded = server.load("main", "a", "t").await;
+    assert_eq!(loaded["metadata"]["current-snapshot-id"], -1);
+    server.post("main/namespaces/a/tables/t", body).await.ok();
+    assert_eq!(server.metadata_files(), 2);
+}

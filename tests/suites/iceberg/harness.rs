@@ -10,6 +10,7 @@ use http::{HeaderMap, Request};
 use http_body_util::{BodyExt, Full};
 use lochan_server_catalog::{Authorizer, Catalog, Check, Error, Principal, Settings};
 use lochan_server_http::extract::Proxy;
+use lochan_server_http::limits::DRAIN_TIMEOUT;
 use lochan_server_http::{App, Service, Site, Telemetry, routes};
 use lochan_storage_engine::merge::Rules;
 use lochan_storage_engine::{Engine, Options};
@@ -140,6 +141,18 @@ impl Server {
         let bytes = body.collect().await.unwrap().to_bytes();
         let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
         Answer { status: parts.status.as_u16(), headers: parts.headers, body }
+    }
+
+    /// Posts a document and leaves at once; returns when nothing is at work any more. Of a test with one thread only.
+    pub async fn leave(&self, path: &str, body: &Value) {
+        let request = Request::builder().method("POST").uri(format!("/iceberg/v1/{path}"));
+        let request = request.header("content-type", "application/json");
+        let request = request.body(Full::new(Bytes::from(body.to_string()))).unwrap();
+        let mut answer = Box::pin(self.service.clone().answer(request));
+        // The first poll reads the body and spawns the task of the write, which has no turn before this one yields.
+        assert!(futures::poll!(&mut answer).is_pending());
+        drop(answer);
+        assert_eq!(self.service.drained(DRAIN_TIMEOUT).await, 0);
     }
 
     /// A request below `/iceberg/v1`.
