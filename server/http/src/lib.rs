@@ -18,6 +18,7 @@ mod service;
 #[cfg(test)]
 mod service_tests;
 mod telemetry;
+mod to_end;
 
 pub use app::{App, Site};
 pub use extract::Req;

@@ -27,6 +27,7 @@ use crate::limits::{
 use crate::reply::Reply;
 use crate::router::{self, Effect, Op, Routed, Surface};
 use crate::telemetry::{InFlight, Telemetry};
+use crate::to_end::ToEnd;
 
 /// The public surfaces over the application `A`.
 pub struct Service<A> {
@@ -136,8 +137,8 @@ impl<A: Send + Sync + 'static> Service<A> {
         }
     }
 
-    /// Runs a mutating request in a task of its own, which nothing cuts short: the caller only waits for it.
-    /// What became of it is logged and counted there, as its client may be gone.
+    /// Runs a mutating request to its end, whatever becomes of its connection. What became of it is logged and counted
+    /// there, as its client may be gone.
     async fn write(self: &Arc<Self>, req: Req, held: Held) -> Answer {
         let (op, id) = (req.op, req.id.clone());
         let face = Face { op: Some(op), surface: op.surface(), spec: req.client_spec() };
@@ -149,8 +150,9 @@ impl<A: Send + Sync + 'static> Service<A> {
             drop(held);
             reply
         };
-        // The task is never aborted and catches panics of handlers, so a failed join means a panic of this layer.
-        tokio::spawn(task.instrument(span)).await.map_err(|_| Failure::Panicked)
+        // Handlers' panics are caught where they are called, so one that comes here is of this layer.
+        let task = AssertUnwindSafe(task.instrument(span)).catch_unwind();
+        ToEnd::new(task).await.map_err(|_| Failure::Panicked)
     }
 
     async fn call(&self, req: Req) -> Answer {

@@ -88,8 +88,7 @@ pub fn failure(error: &Error, op: Option<Op>) -> Option<Reply> {
         _ => kind.status(),
     };
     Some(
-        answer(&ErrorResponse::with_code(kind, code, text(error)))
-            .with_retry_after(retry_after.map(seconds)),
+        answer(&ErrorResponse::with_code(kind, code, text(error))).with_retry_after(retry_after.map(seconds)),
     )
 }
 
@@ -139,7 +138,9 @@ fn document_type(document: &DocumentError, op: Option<Op>) -> ErrorType {
         DocumentError::Requirement(_) | DocumentError::Conflict(_) => ErrorType::CommitFailed,
         DocumentError::AlreadyExists(_) => ErrorType::AlreadyExists,
         // The kits of Iceberg expect Java's class for a view that cannot be, which clients build from this type.
-        DocumentError::Validation(_) if op.map(object_of) == Some(ObjectKind::View) => ErrorType::IllegalArgument,
+        DocumentError::Validation(_) if op.map(object_of) == Some(ObjectKind::View) => {
+            ErrorType::IllegalArgument
+        }
         DocumentError::Validation(_) => ErrorType::Validation,
         DocumentError::BadRequest(_) => ErrorType::BadRequest,
     }

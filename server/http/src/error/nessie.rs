@@ -50,7 +50,9 @@ fn refusal_code(refusal: &Refusal) -> ErrorCode {
 pub fn failure(error: &Error, spec: ClientSpec) -> Option<Reply> {
     let plain = |code| Some((NessieError::new(code, error.to_string()), None));
     let (body, retry_after) = match error {
-        Error::BadRequest(_) | Error::FixedState(_) | Error::Document(_) | Error::Unprocessable(_) => plain(ErrorCode::BadRequest),
+        Error::BadRequest(_) | Error::FixedState(_) | Error::Document(_) | Error::Unprocessable(_) => {
+            plain(ErrorCode::BadRequest)
+        }
         Error::ReferenceNotFound(_) => plain(ErrorCode::ReferenceNotFound),
         Error::ContentNotFound { key, .. } => {
             let details = ErrorDetails::ContentKey { content_key: key_out(key) };

@@ -10,7 +10,9 @@ pub enum Refusal {
     #[error("{0}")]
     Malformed(String),
     /// No such path.
-    #[error("There is nothing at this path. The Nessie API is at /api/v1 and /api/v2, the Iceberg REST API at /iceberg.")]
+    #[error(
+        "There is nothing at this path. The Nessie API is at /api/v1 and /api/v2, the Iceberg REST API at /iceberg."
+    )]
     UnknownPath,
     /// The path exists, the method does not; holds the `Allow` header.
     #[error("This path has no such method. It has: {allow}.")]
