@@ -45,7 +45,14 @@ impl Catalog {
         settings: Settings,
     ) -> Self {
         let documents = Documents::new(settings.document_cache_bytes);
-        Self(Arc::new(Shared { engine, warehouses, authorizer, settings, documents, filters: Filters::default() }))
+        Self(Arc::new(Shared {
+            engine,
+            warehouses,
+            authorizer,
+            settings,
+            documents,
+            filters: Filters::default(),
+        }))
     }
 
     /// The engine.

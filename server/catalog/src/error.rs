@@ -133,7 +133,9 @@ impl From<EngineError> for Error {
             | EngineError::NoCommonAncestor { .. } => Self::ReferenceNotFound(message),
             EngineError::ReferenceExists(_) => Self::ReferenceExists(message),
             EngineError::NotABranch(_) | EngineError::BadRequest(_) => Self::BadRequest(message),
-            EngineError::UnexpectedHash { .. } | EngineError::ReferenceMoved(_) => Self::unexpected_hash(message),
+            EngineError::UnexpectedHash { .. } | EngineError::ReferenceMoved(_) => {
+                Self::unexpected_hash(message)
+            }
             EngineError::Conflicts(conflicts) => Self::Conflict { message, conflicts },
             EngineError::RecordChanged => Self::Conflict { message, conflicts: Vec::new() },
             EngineError::Busy { retry_after } => Self::Busy { retry_after },
@@ -152,7 +154,9 @@ impl From<StoreError> for Error {
             StoreError::Full(_) => Self::Full(message),
             StoreError::Unknown(cause) => Self::Unknown(cause),
             StoreError::TooLarge { .. } => Self::BadRequest(message),
-            StoreError::Corrupt { .. } | StoreError::Open(_) | StoreError::Read(_) => Self::Internal(error.into()),
+            StoreError::Corrupt { .. } | StoreError::Open(_) | StoreError::Read(_) => {
+                Self::Internal(error.into())
+            }
         }
     }
 }

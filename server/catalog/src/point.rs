@@ -92,7 +92,9 @@ impl Catalog {
         let start = match (point.hash, &reference) {
             (Some(hash), _) => hash,
             (None, Some(reference)) => reference.target,
-            (None, None) => return Err(Error::BadRequest("a reference name or a commit must be given".into())),
+            (None, None) => {
+                return Err(Error::BadRequest("a reference name or a commit must be given".into()));
+            }
         };
         let commit = self.engine().commits().resolve(start, &point.parts).await?;
         Ok(Effective { reference, commit })

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use lochan_server_catalog::{Authorizer, Catalog, OpenAuthorizer, Settings};
-use lochan_server_http::limits::DRAIN_TIMEOUT;
 use lochan_server_http::extract::Proxy;
+use lochan_server_http::limits::DRAIN_TIMEOUT;
 use lochan_server_http::{App, Service, Site, Telemetry, routes};
 use lochan_storage_engine::{Engine, Options, merge::Rules};
 use lochan_storage_files::{WarehouseConfig, Warehouses};
@@ -106,7 +106,8 @@ impl Server {
     /// Posts a document, and leaves without waiting for the answer once this thread's tasks had so many turns. Returns
     /// when nothing is at work any more. Of a test with one thread only.
     pub async fn leave(&self, target: &str, body: Value, turns: usize) {
-        let request = Request::builder().method("POST").uri(target).header("content-type", "application/json");
+        let request =
+            Request::builder().method("POST").uri(target).header("content-type", "application/json");
         let request = request.body(Full::new(Bytes::from(body.to_string()))).expect("a request");
         let mut answer = Box::pin(Arc::clone(&self.service).answer(request));
         // The first poll reads the body and spawns the task of the write, which has no turn before this one yields.

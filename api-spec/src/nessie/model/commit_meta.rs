@@ -145,9 +145,8 @@ struct RawCommitMeta {
 impl From<RawCommitMeta> for CommitMetaInput {
     fn from(raw: RawCommitMeta) -> Self {
         // The list counts whenever it is there, an empty one too.
-        let list = |all: Option<Vec<String>>, one: Option<String>| {
-            all.unwrap_or_else(|| one.into_iter().collect())
-        };
+        let list =
+            |all: Option<Vec<String>>, one: Option<String>| all.unwrap_or_else(|| one.into_iter().collect());
         let mut all_properties = raw.all_properties;
         if all_properties.is_empty() {
             all_properties = raw.properties.into_iter().map(|(name, value)| (name, vec![value])).collect();

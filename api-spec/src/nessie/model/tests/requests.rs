@@ -62,7 +62,9 @@ fn commit_meta_in_either_spelling() {
     assert_eq!(old.all_signed_off_by, ["s"]);
     assert_eq!(old.all_properties, [("x".to_owned(), vec!["y".to_owned()])].into());
     assert_eq!(old.author_time.unwrap().to_string(), "2026-01-01T00:00:00Z");
-    let empty = read_meta(json!({"message": "", "author": "c", "authors": [], "signedOffBy": "s", "allSignedOffBy": []}));
+    let empty = read_meta(
+        json!({"message": "", "author": "c", "authors": [], "signedOffBy": "s", "allSignedOffBy": []}),
+    );
     assert!(empty.authors.is_empty() && empty.all_signed_off_by.is_empty(), "a list counts even when empty");
     // pynessie sends every unset field as null.
     let nulls = read_meta(
