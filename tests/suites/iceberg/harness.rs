@@ -25,19 +25,24 @@ use tempfile::TempDir;
 
 /// Says yes and remembers what it was asked.
 #[derive(Default)]
-pub struct Asked(Mutex<Vec<Check>>);
+pub struct Asked {
+    questions: Mutex<Vec<Check>>,
+    /// Held by whoever wants questions to wait.
+    gate: tokio::sync::Mutex<()>,
+}
 
 impl Asked {
     /// The questions since the last call.
     pub fn take(&self) -> Vec<Check> {
-        std::mem::take(&mut self.0.lock().unwrap())
+        std::mem::take(&mut self.questions.lock().unwrap())
     }
 }
 
 #[async_trait]
 impl Authorizer for Asked {
     async fn check(&self, _: &Principal, check: &Check) -> Result<Vec<bool>, Error> {
-        self.0.lock().unwrap().push(check.clone());
+        drop(self.gate.lock().await);
+        self.questions.lock().unwrap().push(check.clone());
         Ok(vec![true; check.subjects.len()])
     }
 }
@@ -143,15 +148,17 @@ impl Server {
         Answer { status: parts.status.as_u16(), headers: parts.headers, body }
     }
 
-    /// Posts a document and leaves at once; returns when nothing is at work any more. Of a test with one thread only.
+    /// Posts a document and leaves before anything is decided; returns when nothing is at work any more.
     pub async fn leave(&self, path: &str, body: &Value) {
         let request = Request::builder().method("POST").uri(format!("/iceberg/v1/{path}"));
         let request = request.header("content-type", "application/json");
         let request = request.body(Full::new(Bytes::from(body.to_string()))).unwrap();
         let mut answer = Box::pin(self.service.clone().answer(request));
-        // The first poll reads the body and spawns the task of the write, which has no turn before this one yields.
+        let held = self.asked.gate.lock().await;
+        // The first poll reads the body and comes as far as the question whether the client may.
         assert!(futures::poll!(&mut answer).is_pending());
         drop(answer);
+        drop(held);
         assert_eq!(self.service.drained(DRAIN_TIMEOUT).await, 0);
     }
 

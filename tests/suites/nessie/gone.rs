@@ -4,9 +4,6 @@ use serde_json::json;
 
 use crate::harness::*;
 
-/// Turns in which a write is admitted: on a store in memory it has all it needs in its first one.
-const TURNS: usize = 100;
-
 async fn start() -> Server {
     let server = Server::start().await;
     server.commit("main", "first", json!([put("base", "s3://lake/base")])).await;
@@ -40,14 +37,14 @@ async fn who_is_gone_before_admission_leaves_nothing_behind() {
     let server = start().await;
     let before = server.head("main").await;
     for (target, body) in requests(&server).await {
-        server.leave(&target, body, 0).await;
+        server.leave(&target, body, Leaves::BeforeAdmission).await;
         assert_eq!(server.head("main").await, before, "{target}");
     }
     server
         .leave(
             "/api/v2/trees?name=tag&type=TAG",
             json!({"type": "BRANCH", "name": "main", "hash": before}),
-            0,
+            Leaves::BeforeAdmission,
         )
         .await;
     server.get("/api/v2/trees/tag").await.failed(404, "REFERENCE_NOT_FOUND");
@@ -59,7 +56,7 @@ async fn who_is_gone_after_admission_finds_the_commit() {
         let server = start().await;
         let before = server.head("main").await;
         let (target, body) = requests(&server).await[place].clone();
-        server.leave(&target, body, TURNS).await;
+        server.leave(&target, body, Leaves::AfterAdmission).await;
         assert_ne!(server.head("main").await, before, "{target}");
     }
 }

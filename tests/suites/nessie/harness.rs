@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use lochan_server_catalog::{Authorizer, Catalog, OpenAuthorizer, Settings};
+use lochan_server_catalog::{Authorizer, Catalog, Check, Error, OpenAuthorizer, Principal, Settings};
 use lochan_server_http::extract::Proxy;
 use lochan_server_http::limits::DRAIN_TIMEOUT;
 use lochan_server_http::{App, Service, Site, Telemetry, routes};
@@ -26,10 +27,36 @@ pub const EMPTY: &str = "2e1cfa82b035c26cbbbdae632cea070514eb8b773f616aaeaf668e2
 /// The header by which a client says which version of the contract it knows.
 pub const CLIENT_SPEC: &str = "nessie-client-spec";
 
+/// Says yes to everything, once the gate is free.
+#[derive(Default)]
+struct Gate(tokio::sync::Mutex<()>);
+
+#[async_trait]
+impl Authorizer for Gate {
+    async fn check(&self, who: &Principal, check: &Check) -> Result<Vec<bool>, Error> {
+        std::mem::drop(self.0.lock().await);
+        OpenAuthorizer.check(who, check).await
+    }
+
+    fn is_open(&self) -> bool {
+        true
+    }
+}
+
 /// A server in this process.
 pub struct Server {
     service: Arc<Service<App>>,
+    gate: Arc<Gate>,
     _warehouse: TempDir,
+}
+
+/// When a client leaves.
+#[derive(Debug, Clone, Copy)]
+pub enum Leaves {
+    /// While its rights are looked up.
+    BeforeAdmission,
+    /// While its write waits for the disk.
+    AfterAdmission,
 }
 
 /// An answer.
@@ -44,7 +71,9 @@ pub struct Answer {
 impl Server {
     /// A fresh server that lets everybody do everything.
     pub async fn start() -> Self {
-        Self::guarded(Arc::new(OpenAuthorizer)).await
+        let gate = Arc::new(Gate::default());
+        let server = Self::guarded(gate.clone()).await;
+        Self { gate, ..server }
     }
 
     /// A fresh server with an authorizer of its own.
@@ -79,7 +108,7 @@ impl Server {
         };
         let telemetry = Arc::new(Telemetry::new(Arc::new(NoopRecorder)));
         let service = Service::new(Arc::new(App { catalog, site }), routes(), telemetry);
-        Self { service, _warehouse: folder }
+        Self { service, gate: Arc::default(), _warehouse: folder }
     }
 
     /// Sends a request with a body as text and further headers.
@@ -103,19 +132,22 @@ impl Server {
         Answer { status, body }
     }
 
-    /// Posts a document, and leaves without waiting for the answer once this thread's tasks had so many turns. Returns
-    /// when nothing is at work any more. Of a test with one thread only.
-    pub async fn leave(&self, target: &str, body: Value, turns: usize) {
+    /// Posts a document and leaves without waiting for the answer: before anything is decided, or once the write has been
+    /// handed over. Returns when nothing is at work any more.
+    pub async fn leave(&self, target: &str, body: Value, when: Leaves) {
         let request =
             Request::builder().method("POST").uri(target).header("content-type", "application/json");
         let request = request.body(Full::new(Bytes::from(body.to_string()))).expect("a request");
         let mut answer = Box::pin(Arc::clone(&self.service).answer(request));
-        // The first poll reads the body and spawns the task of the write, which has no turn before this one yields.
-        assert!(futures::poll!(&mut answer).is_pending());
-        for _ in 0..turns {
-            tokio::task::yield_now().await;
-        }
+        let held = match when {
+            Leaves::BeforeAdmission => Some(self.gate.0.lock().await),
+            Leaves::AfterAdmission => None,
+        };
+        // The first poll comes as far as the gate, or as the writer's queue; on a store in memory it may even see the end.
+        let first = futures::poll!(&mut answer);
+        assert!(first.is_pending() || matches!(when, Leaves::AfterAdmission));
         std::mem::drop(answer);
+        std::mem::drop(held);
         assert_eq!(self.service.drained(DRAIN_TIMEOUT).await, 0);
     }
 
