@@ -133,6 +133,9 @@ async fn run(core: Arc<Core>, mut queue: mpsc::Receiver<Message>, runtime: Handl
             tracing::warn!(reference = %head.reference.name, error = %error, "no checkpoint at the stop");
         }
     }
+    // Whoever hears of the end may open the store again at once.
+    drop(machine);
+    drop(core);
     if let Some(done) = stop {
         let _ = done.send(());
     }
