@@ -1,6 +1,9 @@
 //! Loading commits through a bounded cache.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use lochan_storage_model::{Commit, CommitId, ObjectKind, commit::Header};
 use lochan_storage_odb::{Store, StoreError};
@@ -21,13 +24,16 @@ impl Weighter<CommitId, (Arc<Commit>, u32)> for ByBytes {
 pub struct Commits {
     store: Arc<dyn Store>,
     cache: Cache<CommitId, (Arc<Commit>, u32), ByBytes>,
+    /// Commits of batches that are not durable yet. The store has none of them, and later commits of the same batch stand
+    /// on them, so no bound of the cache may take them away.
+    unsynced: Mutex<HashMap<CommitId, Arc<Commit>>>,
 }
 
 impl Commits {
     /// Commits of `store`, keeping about `cache_bytes` of them in memory.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, cache_bytes: u64) -> Self {
-        Self { store, cache: Cache::with_weighter(1_024, cache_bytes, ByBytes) }
+        Self { store, cache: Cache::with_weighter(1_024, cache_bytes, ByBytes), unsynced: Mutex::default() }
     }
 
     /// The commit, or [`Error::CommitNotFound`]. The empty state is no commit.
@@ -42,6 +48,9 @@ impl Commits {
         }
         if id.is_no_ancestor() {
             return Ok(None);
+        }
+        if let Some(commit) = self.unsynced().get(&id) {
+            return Ok(Some(commit.clone()));
         }
         let Some(bytes) = self.store.object(ObjectKind::Commit, id.object()).await? else { return Ok(None) };
         let commit =
@@ -63,10 +72,27 @@ impl Commits {
 
     /// Forgets a commit that did not become durable.
     pub(crate) fn forget(&self, id: CommitId) {
+        self.unsynced().remove(&id);
         self.cache.remove(&id);
     }
 
-    /// Keeps a commit that was just made; `size` is that of its bytes.
+    /// Keeps a commit that was just made and is not durable yet, until [`Commits::synced`] or [`Commits::forget`].
+    pub(crate) fn keep_unsynced(&self, id: CommitId, commit: Arc<Commit>, size: usize) {
+        self.unsynced().insert(id, commit.clone());
+        self.keep(id, commit, size);
+    }
+
+    /// Told that a commit is durable.
+    pub(crate) fn synced(&self, id: CommitId) {
+        self.unsynced().remove(&id);
+    }
+
+    fn unsynced(&self) -> MutexGuard<'_, HashMap<CommitId, Arc<Commit>>> {
+        // Single insertions and removals leave nothing half done.
+        self.unsynced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a commit for a while; `size` is that of its bytes.
     pub(crate) fn keep(&self, id: CommitId, commit: Arc<Commit>, size: usize) {
         // Decoded commits take roughly twice their bytes and some hundred for the parts.
         let weight = u32::try_from(size * 2 + 400).unwrap_or(u32::MAX);

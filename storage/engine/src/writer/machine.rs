@@ -232,8 +232,13 @@ impl Machine {
             Change { requires: proposal.requires, records: proposal.records, ..Change::default() };
         let mut commits = Vec::with_capacity(proposal.drafts.len());
         for draft in proposal.drafts {
-            let id = self.make_commit(&mut head, draft, time, &mut change).await?;
-            commits.push(id);
+            match self.make_commit(&mut head, draft, time, &mut change).await {
+                Ok(id) => commits.push(id),
+                Err(error) => {
+                    commits.iter().for_each(|id| self.core.commits.forget(*id));
+                    return Err(error);
+                }
+            }
         }
         let now = head.reference.target;
         change.references.push(ReferenceChange {
@@ -321,7 +326,7 @@ impl Machine {
         let id = Commit::id_of(&bytes);
         let commit = Arc::new(commit);
         // Nobody knows the id before it is durable, so it may stand in the caches already; a failure takes it out.
-        self.core.commits.keep(id, commit.clone(), bytes.len());
+        self.core.commits.keep_unsynced(id, commit.clone(), bytes.len());
         change.objects.extend(draft.objects);
         change.objects.push(NewObject { kind: ObjectKind::Commit, id: id.object(), bytes });
         change.derived.extend(draft.derived);
@@ -351,6 +356,7 @@ impl Machine {
                 if let Some(plan) = &pending.plan {
                     plan.lock().await.landed(&pending.landed);
                 }
+                pending.landed.commits.iter().for_each(|id| self.core.commits.synced(*id));
                 // The plan must be free before its owner wakes up.
                 drop(pending.plan);
                 let _ = pending.reply.send(Ok(Verdict::Landed(pending.landed)));

@@ -514,3 +514,17 @@ async fn records_without_a_reference_are_refused_not_dropped_in_silence() {
     bench.machine.admit(Job::Refs { references, requires, records, reply });
     assert!(matches!(refused.blocking_recv_now(), Err(Error::BadRequest(_))));
 }
+
+#[tokio::test]
+async fn a_batch_stands_on_its_own_commits_whatever_the_cache_keeps() {
+    let mut bench = Bench::with(&["main"], Options { commit_cache_bytes: 1, ..Options::default() }).await;
+    for round in 0..3 {
+        let mut waiting = Vec::new();
+        for n in 0..20 {
+            waiting.push(bench.put("main", &format!("t{round}-{n}")).await);
+        }
+        bench.step().await;
+        let verdicts = waiting.into_iter().map(Now::blocking_recv_now).collect::<Result<Vec<_>, _>>();
+        assert!(verdicts.is_ok(), "{verdicts:?}");
+    }
+}
