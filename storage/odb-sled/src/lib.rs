@@ -15,6 +15,7 @@ mod in_flight;
 mod keys;
 mod positions;
 mod rows;
+mod snapshots;
 mod store;
 mod sync;
 

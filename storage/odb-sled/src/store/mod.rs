@@ -23,7 +23,7 @@ use crate::{
     in_flight::InFlight,
     keys,
     positions::Positions,
-    rows,
+    rows, snapshots,
     sync::{FileSyncer, NoSyncer, Syncer},
 };
 
@@ -148,10 +148,17 @@ fn open_engine(path: &Path, cache_bytes: u64) -> Result<sled::Db, StoreError> {
         .mode(sled::Mode::HighThroughput)
         .flush_every_ms(Some(FLUSH_EVERY_MS))
         .cache_capacity(cache_bytes.max(CACHE_BYTES_MIN));
+    let untidy = |error: std::io::Error| StoreError::Open(format!("cannot tidy {}: {error}", path.display()));
+    snapshots::drop_unfinished(path).map_err(untidy)?;
+    let mut set_aside = false;
     let begun = Instant::now();
     loop {
         match config.open() {
             Ok(db) => return Ok(db),
+            // Once: a second time it is the log that is damaged.
+            Err(sled::Error::Corruption { .. })
+                if !std::mem::replace(&mut set_aside, true)
+                    && snapshots::set_aside(path).map_err(untidy)? => {}
             // The threads of sled may outlive its handle by a moment. No other process can be meant: we hold the lock.
             Err(sled::Error::Io(error))
                 if error.to_string().contains("could not acquire lock")

@@ -240,3 +240,55 @@ async fn a_panic_in_a_write_is_a_failed_write() {
     assert!(matches!(store.commit(put(1..2)).await, Err(StoreError::WritesRefused(_))));
     assert!(store.object(ObjectKind::Value, value(0).id).await.unwrap().is_some());
 }
+
+/// Opens a store whose engine's snapshot files were changed by `damage`, and looks for what was put.
+async fn check_snapshots(damage: impl Fn(&std::path::Path)) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let mut engine = std::path::PathBuf::new();
+    for _ in 0..2 {
+        // The second opening writes a snapshot of what the first has left.
+        let store = SledStore::open(&config).unwrap();
+        land(&store, put(0..50)).await;
+        engine = store.folder.engine();
+    }
+    damage(&engine);
+    let store = SledStore::open(&config).unwrap();
+    for number in 0..50 {
+        let object = value(number);
+        assert_eq!(store.object(object.kind, object.id).await.unwrap(), Some(object.bytes));
+    }
+    land(&store, put(50..60)).await;
+}
+
+fn snapshots(engine: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let files = std::fs::read_dir(engine).unwrap().map(|entry| entry.unwrap().path());
+    let found: Vec<_> =
+        files.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("snap.")).collect();
+    assert!(!found.is_empty(), "the engine has a snapshot");
+    found
+}
+
+#[tokio::test]
+async fn what_a_killed_start_leaves_of_a_snapshot_spoils_no_later_start() {
+    check_snapshots(|engine| {
+        for snapshot in snapshots(engine) {
+            // The engine writes over this file without emptying it.
+            let name = format!("{}.generating", snapshot.file_name().unwrap().to_str().unwrap());
+            std::fs::write(engine.join(name), vec![7; 1 << 20]).unwrap();
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_damaged_snapshot_is_set_aside_and_nothing_is_lost() {
+    check_snapshots(|engine| {
+        for snapshot in snapshots(engine) {
+            let mut bytes = std::fs::read(&snapshot).unwrap();
+            bytes.extend_from_slice(&[7; 100]);
+            std::fs::write(snapshot, bytes).unwrap();
+        }
+    })
+    .await;
+}
