@@ -53,14 +53,7 @@ impl Iceberg<'_> {
                 return Ok(self.staged(metadata, &location));
             }
             let draft = self.draft(key.clone(), None, None, Body::Table(Box::new(metadata)))?;
-            let message = draft.message();
-            let publication = Publication {
-                branch: branch.clone(),
-                expected: state.commit(),
-                drafts: vec![draft],
-                operations: Vec::new(),
-                message,
-            };
+            let publication = Publication::of(&branch, state.commit(), draft);
             match self.publish(author, publication).await? {
                 Published::Landed(committed, drafts) => {
                     let Some(draft) = drafts.first() else { break };

@@ -72,6 +72,14 @@ pub(super) struct Publication {
     pub(super) message: String,
 }
 
+impl Publication {
+    /// One document on the state at `expected`, with the message that tells of it.
+    pub(super) fn of(branch: &RefName, expected: CommitId, draft: Draft) -> Self {
+        let message = draft.message();
+        Self { branch: branch.clone(), expected, drafts: vec![draft], operations: Vec::new(), message }
+    }
+}
+
 /// What became of it.
 pub(super) enum Published {
     /// It is in history.

@@ -56,14 +56,7 @@ impl Iceberg<'_> {
             let (location, _) = self.new_location(&state, &warehouse, &key, wanted, uuid).await?;
             let metadata = create(request, uuid, location.as_str(), self.now_ms())?;
             let draft = self.draft(key.clone(), None, None, Body::View(metadata))?;
-            let message = draft.message();
-            let publication = Publication {
-                branch: branch.clone(),
-                expected: state.commit(),
-                drafts: vec![draft],
-                operations: Vec::new(),
-                message,
-            };
+            let publication = Publication::of(&branch, state.commit(), draft);
             match self.publish(author, publication).await? {
                 Published::Landed(_, drafts) => {
                     let Some(draft) = drafts.first() else { break };
@@ -116,14 +109,7 @@ impl Iceberg<'_> {
             }
             let base = Some((location, document.as_ref()));
             let draft = self.draft(key.clone(), Some(&entry), base, Body::View(applied.metadata))?;
-            let message = draft.message();
-            let publication = Publication {
-                branch: branch.clone(),
-                expected: state.commit(),
-                drafts: vec![draft],
-                operations: Vec::new(),
-                message,
-            };
+            let publication = Publication::of(&branch, state.commit(), draft);
             match self.publish(author, publication).await? {
                 Published::Landed(_, drafts) => {
                     let Some(draft) = drafts.first() else { break };
