@@ -1,47 +1,34 @@
-//! The kill harness as a program: `lochan-faults --kills 200 --seed 7`.
+//! The fault harness as a program, a subcommand per kind of fault: `lochan-faults kill --kills 200 --seed 7`.
 
-// The report is what this program is for.
+// The reports are what this program is for.
 #![allow(clippy::print_stdout)]
 
-use std::path::PathBuf;
+mod commands;
+
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Parser;
-use lochan_tests_faults::process;
-use lochan_tests_faults::run::{self, Plan, Round};
-use lochan_tests_faults::schedule::KILL_AFTER_MS_MAX;
 
-/// Kills a Lochan server at random moments under sixteen writers and checks that nothing acknowledged is lost.
+/// Puts faults to a Lochan server or its parts and checks that nothing acknowledged is lost.
 #[derive(Parser)]
 #[command(name = "lochan-faults", version)]
-struct Args {
-    /// Number of rounds; each ends with a kill.
-    #[arg(long, default_value_t = 200)]
-    kills: u64,
-    /// Seed of the schedule; without it the time. The report names it.
-    #[arg(long)]
-    seed: Option<u64>,
-    /// Server binary; without it `LOCHAN_SERVER_BIN`, else `lochan-server` beside this program.
-    #[arg(long)]
-    server: Option<PathBuf>,
-    /// Runs `fsck --full` after every so many rounds, too; 0 for only at the end.
-    #[arg(long, default_value_t = 0)]
-    fsck_every: u64,
-    /// Longest time from a start to the first answered read in milliseconds.
-    #[arg(long, default_value_t = 1000)]
-    restart_ms_max: u64,
-    /// Longest time from the first request of a round to its kill in milliseconds.
-    #[arg(long, default_value_t = KILL_AFTER_MS_MAX)]
-    kill_after_ms_max: u64,
-    /// Keeps data and logs even when all is well.
-    #[arg(long)]
-    keep: bool,
+enum Command {
+    /// Kills a server at random moments under sixteen writers.
+    Kill(commands::kill::Args),
+}
+
+impl Command {
+    /// Runs to the end and says whether all was well.
+    fn run(&self) -> Result<bool> {
+        match self {
+            Self::Kill(args) => commands::kill::run(args),
+        }
+    }
 }
 
 fn main() -> ExitCode {
-    match start(&Args::parse()) {
+    match Command::parse().run() {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(e) => {
@@ -49,58 +36,4 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-fn start(args: &Args) -> Result<bool> {
-    let program = match &args.server {
-        Some(program) => program.clone(),
-        None => process::locate()?,
-    };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).context("clock before 1970")?;
-    let seed = args.seed.unwrap_or(now.as_secs());
-    let folder = tempfile::Builder::new().prefix("lochan-faults-").tempdir()?;
-    println!("seed {seed}, {} rounds, server {}", args.kills, program.display());
-    let plan = Plan {
-        program,
-        folder: folder.path().to_owned(),
-        kills: args.kills,
-        seed,
-        kill_after_ms_max: args.kill_after_ms_max,
-        fsck_every: args.fsck_every,
-        restart_max: Duration::from_millis(args.restart_ms_max),
-    };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let outcome = runtime.block_on(run::run(&plan, tell));
-    let well = outcome.as_ref().is_ok_and(|report| report.violations.is_empty());
-    if args.keep || !well {
-        println!("data and logs are kept in {}", folder.keep().display());
-    }
-    let report = outcome.with_context(|| format!("seed {seed}"))?;
-    for violation in &report.violations {
-        println!("VIOLATION {violation}");
-    }
-    println!(
-        "seed {seed}: {} kills, {} requests acknowledged, slowest restart {} ms, {} violations",
-        report.kills,
-        report.acknowledged,
-        report.restart_max.as_millis(),
-        report.violations.len()
-    );
-    Ok(well)
-}
-
-fn tell(round: &Round) {
-    println!(
-        "round {:>3}: killed after {:>4} ms{}; acknowledged {} commits, {} merges, {} moves; {} refused, {} in flight; \
-         served again after {} ms",
-        round.number,
-        round.kill_after.as_millis(),
-        if round.killed_twice { " and while starting" } else { "" },
-        round.commits,
-        round.merges,
-        round.moves,
-        round.refused,
-        round.in_flight,
-        round.restart.as_millis()
-    );
 }
