@@ -12,7 +12,7 @@ use crate::{
     index::Nodes,
     merge::{self, MergePlan, Rules, TransplantPlan},
     state::{Core, Head, State},
-    writer::{Admission, Job, Plan, Verdict, Writer},
+    writer::{Admission, Job, Plan, Spawn, Verdict, Writer},
 };
 
 /// Rounds of planning outside the writer before the writer plans itself.
@@ -67,6 +67,21 @@ impl Engine {
         let core = Arc::new(Core::new(store, clock, rng, rules, options));
         let writer = Writer::start(core.clone())?;
         Ok(Self { core, writer })
+    }
+
+    /// Starts the engine with its writer and checkpoints as tasks of `spawn`, for tests that decide the order of all
+    /// that happens. [`Engine::stop`] needs a tokio runtime; without one, dropping every clone of the engine stops it.
+    pub fn start_on(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        rng: Arc<dyn Rng>,
+        rules: Rules,
+        options: Options,
+        spawn: Arc<dyn Spawn>,
+    ) -> Self {
+        let core = Arc::new(Core::new(store, clock, rng, rules, options));
+        let writer = Writer::start_on(core.clone(), spawn);
+        Self { core, writer }
     }
 
     /// The store.

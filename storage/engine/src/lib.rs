@@ -15,6 +15,7 @@ pub mod refs;
 pub mod state;
 pub mod writer;
 
+mod cache;
 mod engine;
 
 pub use engine::{Engine, Options};

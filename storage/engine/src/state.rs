@@ -10,9 +10,9 @@ use lochan_storage_model::{
     Value,
 };
 use lochan_storage_odb::{DerivedSpace, Reference, Store, StoreError};
-use quick_cache::sync::Cache;
 
 use crate::{
+    cache::{self, Cache},
     engine::Options,
     error::Error,
     graph::Commits,
@@ -75,8 +75,8 @@ impl Core {
         Self {
             commits: Commits::new(store.clone(), options.commit_cache_bytes),
             nodes: Nodes::new(store.clone(), options.node_cache_bytes),
-            trees: Cache::new(options.trees_kept),
-            rebuilt: Cache::new(REBUILT_KEPT),
+            trees: cache::counted(options.trees_kept),
+            rebuilt: cache::counted(REBUILT_KEPT),
             store,
             clock,
             rng,

@@ -1,6 +1,6 @@
 //! Rules for content ids, decided on the state that the client has seen (Nessie API, 8.2 and 8.3).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lochan_storage_model::{Content, ContentId, ContentKey, Entry};
 
@@ -55,7 +55,7 @@ pub(super) struct Deleted<'a> {
 
 impl<'a> Deleted<'a> {
     /// Collects them from `operations`; `seen` tells what a key held.
-    pub(super) fn of(operations: &'a [Operation], seen: &HashMap<ContentKey, Option<Entry>>) -> Self {
+    pub(super) fn of(operations: &'a [Operation], seen: &BTreeMap<ContentKey, Option<Entry>>) -> Self {
         let mut deleted = Self { ids: HashSet::new(), keys: HashSet::new() };
         for operation in operations {
             if let Operation::Delete(key) = operation {

@@ -54,7 +54,7 @@ impl CommitPlan {
 
     /// What the keys of the request held in the state that the client has seen, and hold at the head.
     async fn look_up(&self, core: &Core, head: &Head) -> Result<Looked, Error> {
-        let mut at_head = HashMap::with_capacity(self.request.operations.len());
+        let mut at_head = BTreeMap::new();
         for operation in &self.request.operations {
             let key = operation.key();
             if !at_head.contains_key(key) {
@@ -82,9 +82,9 @@ impl CommitPlan {
     async fn or_rebuilt(
         &self,
         core: &Core,
-        seen: Result<HashMap<ContentKey, Option<Entry>>, Error>,
-        keys: &HashMap<ContentKey, Option<Entry>>,
-    ) -> Result<HashMap<ContentKey, Option<Entry>>, Error> {
+        seen: Result<BTreeMap<ContentKey, Option<Entry>>, Error>,
+        keys: &BTreeMap<ContentKey, Option<Entry>>,
+    ) -> Result<BTreeMap<ContentKey, Option<Entry>>, Error> {
         match seen {
             Err(Error::IndexNode(_)) => {
                 self.seen_in(core, &core.rebuild(self.request.expected).await?, keys).await
@@ -97,9 +97,9 @@ impl CommitPlan {
         &self,
         core: &Core,
         tree: &Tree,
-        keys: &HashMap<ContentKey, Option<Entry>>,
-    ) -> Result<HashMap<ContentKey, Option<Entry>>, Error> {
-        let mut seen = HashMap::with_capacity(keys.len());
+        keys: &BTreeMap<ContentKey, Option<Entry>>,
+    ) -> Result<BTreeMap<ContentKey, Option<Entry>>, Error> {
+        let mut seen = BTreeMap::new();
         for key in keys.keys() {
             seen.insert(key.clone(), tree.get(&core.nodes, &key.index_key()).await?);
         }
@@ -143,8 +143,8 @@ impl CommitPlan {
 }
 
 struct Looked {
-    seen: HashMap<ContentKey, Option<Entry>>,
-    at_head: HashMap<ContentKey, Option<Entry>>,
+    seen: BTreeMap<ContentKey, Option<Entry>>,
+    at_head: BTreeMap<ContentKey, Option<Entry>>,
 }
 
 #[derive(Default)]

@@ -7,9 +7,12 @@ use std::{
 
 use lochan_storage_model::{Commit, CommitId, ObjectKind, commit::Header};
 use lochan_storage_odb::{Store, StoreError};
-use quick_cache::{Weighter, sync::Cache};
+use quick_cache::Weighter;
 
-use crate::error::Error;
+use crate::{
+    cache::{self, Cache},
+    error::Error,
+};
 
 #[derive(Debug, Clone)]
 struct ByBytes;
@@ -33,7 +36,7 @@ impl Commits {
     /// Commits of `store`, keeping about `cache_bytes` of them in memory.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, cache_bytes: u64) -> Self {
-        Self { store, cache: Cache::with_weighter(1_024, cache_bytes, ByBytes), unsynced: Mutex::default() }
+        Self { store, cache: cache::weighted(1_024, cache_bytes, ByBytes), unsynced: Mutex::default() }
     }
 
     /// The commit, or [`Error::CommitNotFound`]. The empty state is no commit.

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use lochan_storage_model::{ObjectId, ObjectKind};
 use lochan_storage_odb::{DerivedSpace, Store};
-use quick_cache::{Weighter, sync::Cache};
+use quick_cache::Weighter;
 
 use super::node::{Link, Node};
-use crate::error::Error;
+use crate::{
+    cache::{self, Cache},
+    error::Error,
+};
 
 #[derive(Debug, Clone)]
 struct ByBytes;
@@ -29,7 +32,7 @@ impl Nodes {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, cache_bytes: u64) -> Self {
         // The estimate of items only sizes the table; it grows with use.
-        Self { store, cache: Cache::with_weighter(1_024, cache_bytes, ByBytes) }
+        Self { store, cache: cache::weighted(1_024, cache_bytes, ByBytes) }
     }
 
     /// The node behind a link.

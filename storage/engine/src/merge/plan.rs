@@ -1,7 +1,7 @@
 //! Planning a merge on a head; and the parts that a transplant shares.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
@@ -137,12 +137,12 @@ pub(super) async fn gather(
     sides: impl Fn() -> Sides,
 ) -> Result<Gathered, Error> {
     let mut out = Gathered::default();
-    let mut contents: HashMap<ContentKey, &Change> = HashMap::with_capacity(changes.len());
+    let mut contents: Vec<(ContentKey, &Change)> = Vec::with_capacity(changes.len());
     let mut systems: Vec<(SystemPath, &IndexKey, &Change)> = Vec::new();
     for (key, change) in changes {
         match key.decode().map_err(|e| Error::corrupt("an index key", e.to_string()))? {
             DomainKey::Content(content) => {
-                contents.insert(content, change);
+                contents.push((content, change));
             }
             DomainKey::System(path) => systems.push((path, key, change)),
         }

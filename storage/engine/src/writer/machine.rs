@@ -2,7 +2,7 @@
 //! by step; the task merely loops.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeMap, VecDeque},
     sync::Arc,
 };
 
@@ -29,7 +29,8 @@ const IDLE_LANES_MAX: usize = 256;
 /// Lanes, and the turn between them.
 pub struct Machine {
     core: Arc<Core>,
-    lanes: HashMap<RefName, Lane>,
+    /// In the order of their names: what is done for all of them is done in an order that can be replayed.
+    lanes: BTreeMap<RefName, Lane>,
     /// Lanes with jobs, the next one first.
     turn: VecDeque<RefName>,
     waiting: usize,
@@ -71,7 +72,7 @@ impl Machine {
     /// A machine without jobs.
     #[must_use]
     pub fn new(core: Arc<Core>) -> Self {
-        Self { core, lanes: HashMap::new(), turn: VecDeque::new(), waiting: 0 }
+        Self { core, lanes: BTreeMap::new(), turn: VecDeque::new(), waiting: 0 }
     }
 
     /// Number of jobs that wait.

@@ -31,6 +31,7 @@ use crate::{
 pub use admission::Admission;
 pub(crate) use checkpoint::store_checkpoint;
 pub use machine::{Machine, Prepared};
+pub use task::Spawn;
 pub(crate) use task::Writer;
 
 /// Who asks for a write.

@@ -2,7 +2,7 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
 
-use futures::FutureExt;
+use futures::{FutureExt, future::BoxFuture};
 use lochan_storage_model::{CommitId, RefName};
 use tokio::{
     runtime::Handle,
@@ -29,7 +29,19 @@ struct Checkpointed {
     saved: Option<Saved>,
 }
 
-/// Hands jobs to the writer's thread.
+/// Where the engine's tasks run: the tokio runtime, or a test's own executor that decides whose turn it is.
+pub trait Spawn: Send + Sync {
+    /// Runs a task to its end beside the caller.
+    fn spawn(&self, task: BoxFuture<'static, ()>);
+}
+
+impl Spawn for Handle {
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        Self::spawn(self, task);
+    }
+}
+
+/// Hands jobs to the writer's thread or task.
 #[derive(Clone)]
 pub(crate) struct Writer {
     jobs: mpsc::Sender<Message>,
@@ -43,9 +55,16 @@ impl Writer {
         // A thread of its own: a batch blocks on its sync, and nothing else shall wait for that.
         thread::Builder::new()
             .name("lochan-writer".into())
-            .spawn(move || runtime.clone().block_on(run(core, queue, runtime)))
+            .spawn(move || runtime.clone().block_on(run(core, queue, Arc::new(runtime))))
             .map_err(|error| Error::corrupt("writer", format!("its thread cannot be started: {error}")))?;
         Ok(Self { jobs })
+    }
+
+    /// Starts the writer as a task of `spawn`, beside its checkpoints.
+    pub(crate) fn start_on(core: Arc<Core>, spawn: Arc<dyn Spawn>) -> Self {
+        let (jobs, queue) = mpsc::channel(half_queue(&core));
+        spawn.clone().spawn(Box::pin(run(core, queue, spawn)));
+        Self { jobs }
     }
 
     /// Queues a job, which admits it, and waits for its verdict. A full queue is [`Error::Busy`], like a job that is not
@@ -79,7 +98,7 @@ impl Writer {
     }
 }
 
-async fn run(core: Arc<Core>, mut queue: mpsc::Receiver<Message>, runtime: Handle) {
+async fn run(core: Arc<Core>, mut queue: mpsc::Receiver<Message>, spawn: Arc<dyn Spawn>) {
     let mut machine = Machine::new(core.clone());
     let (told, mut checkpoints) = mpsc::unbounded_channel();
     let mut stop = None;
@@ -117,7 +136,7 @@ async fn run(core: Arc<Core>, mut queue: mpsc::Receiver<Message>, runtime: Handl
             }
             machine.settle(prepared, outcome).await;
             for (name, head) in machine.due_checkpoints() {
-                runtime.spawn(checkpoint(core.clone(), name, head, told.clone()));
+                spawn.spawn(Box::pin(checkpoint(core.clone(), name, head, told.clone())));
             }
         }
         if machine.waiting() == 0 && stop.is_some() {
