@@ -13,6 +13,8 @@ pub enum Surface {
     NessieV2,
     /// `/iceberg`
     Iceberg,
+    /// `/ext/v1`
+    Ext,
 }
 
 /// An HTTP method.

@@ -6,7 +6,7 @@ use crate::nessie::{v1, v2};
 use crate::syntax::{HashSpec, RefSpec, reference::DiffSide};
 
 fn everything() -> impl Iterator<Item = &'static EndpointInfo> {
-    v1::ALL.iter().chain(v2::ALL).chain(crate::iceberg::ALL)
+    v1::ALL.iter().chain(v2::ALL).chain(crate::iceberg::ALL).chain(crate::ext::ALL)
 }
 
 #[test]
@@ -17,6 +17,7 @@ fn method_and_path_are_unique_and_lie_under_their_surface() {
             Surface::NessieV1 => "/api/v1/",
             Surface::NessieV2 => "/api/v2/",
             Surface::Iceberg => "/iceberg/",
+            Surface::Ext => "/ext/v1/",
         };
         assert!(info.path.starts_with(base), "{info:?}");
         assert!(info.summary.ends_with('.'), "{info:?}");

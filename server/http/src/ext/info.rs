@@ -1,49 +1,27 @@
-//! `GET /ext/v1/info`: what this server is and what it promises.
+//! `GET /ext/v1/info`
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use lochan_api_spec::ext::get_info::{Info, Store, Warehouse};
 
 use crate::app::App;
 use crate::extract::Req;
 use crate::handlers::Answer;
 use crate::reply::Reply;
 
-#[derive(Serialize)]
-struct Info<'a> {
-    name: &'static str,
-    version: &'a str,
-    default_branch: &'a str,
-    store: Store<'a>,
-    warehouses: Vec<Warehouse<'a>>,
-}
-
-#[derive(Serialize)]
-struct Store<'a> {
-    engine: &'a str,
-    durability: &'a str,
-}
-
-#[derive(Serialize)]
-struct Warehouse<'a> {
-    name: &'a str,
-    location: String,
-    default: bool,
-}
-
 /// `GET /ext/v1/info`
 pub async fn get_info(app: Arc<App>, _req: Req) -> Answer {
     let warehouses = app.catalog.warehouses();
     let default = warehouses.default().name();
     Ok(Reply::json(&Info {
-        name: "lochan-server",
-        version: app.site.version,
-        default_branch: app.catalog.settings().default_branch.as_str(),
-        store: Store { engine: app.site.store_engine, durability: app.site.durability },
+        name: "lochan-server".to_owned(),
+        version: app.site.version.to_owned(),
+        default_branch: app.catalog.settings().default_branch.to_string(),
+        store: Store { engine: app.site.store_engine.to_owned(), durability: app.site.durability.to_owned() },
         warehouses: warehouses
             .iter()
             .map(|warehouse| Warehouse {
-                name: warehouse.name(),
+                name: warehouse.name().to_owned(),
                 location: warehouse.location().to_string(),
                 default: warehouse.name() == default,
             })

@@ -1,22 +1,34 @@
 //! Paths of `/ext/v1`.
 
-use lochan_api_spec::endpoint::Method;
-
-use super::op::{Declaration, Effect, Op, Surface};
+use super::op::Op;
+use super::path::Segments;
 use super::{Found, Params};
 
-/// `GET /ext/v1/info`: what this server is.
-pub(super) const GET_INFO: Declaration = Declaration {
-    surface: Surface::Ext,
-    method: Method::Get,
-    template: "/ext/v1/info",
-    effect: Effect::Reads,
-};
-
 /// Operations of the path whose segments after `ext/v1` are `tail`.
-pub(super) fn find(tail: &[&str]) -> Found {
+pub(super) fn find(segments: &Segments<'_>, tail: &[&str]) -> Found {
+    let plain = |ops: &'static [Op]| Some((ops, Params::default()));
+    let import =
+        |id: &str, ops: &'static [Op]| Some((ops, Params { name: segments.at(id), ..Params::default() }));
     match tail {
-        ["info"] => Some((&[Op::ExtGetInfo], Params::default())),
+        ["info"] => plain(&[Op::ExtGetInfo]),
+        ["reflog"] => plain(&[Op::ExtGetReflog]),
+        ["export"] => plain(&[Op::ExtExportRepository]),
+        ["import"] => plain(&[Op::ExtImportRepository]),
+        ["imports", id] => import(id, &[Op::ExtGetImport]),
+        ["imports", id, "commits"] => import(id, &[Op::ExtListImportedCommits]),
+        ["refs", first @ .., last] => find_verb(segments, first, last),
         _ => None,
     }
+}
+
+/// `{ref}:verb`, where the reference may hold raw slashes: no name has a colon.
+fn find_verb(segments: &Segments<'_>, first: &[&str], last: &str) -> Found {
+    let (name, verb) = last.rsplit_once(':').filter(|(name, _)| !name.is_empty())?;
+    let ops: &'static [Op] = match verb {
+        "restore" => &[Op::ExtRestoreReference],
+        "rebase" => &[Op::ExtRebaseBranch],
+        _ => return None,
+    };
+    let reference = segments.over(&[first.first().copied().unwrap_or(name), name]);
+    Some((ops, Params { reference, ..Params::default() }))
 }

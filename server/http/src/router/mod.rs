@@ -43,7 +43,7 @@ pub fn route(method: &Method, path: &str) -> Routed {
         ["api", "v1", tail @ ..] => (Surface::NessieV1, nessie_v1::find(&segments, tail)),
         ["api", ..] => (Surface::NessieV2, None),
         ["iceberg", tail @ ..] => (Surface::Iceberg, iceberg::find(&segments, tail)),
-        ["ext", "v1", tail @ ..] => (Surface::Ext, ext::find(tail)),
+        ["ext", "v1", tail @ ..] => (Surface::Ext, ext::find(&segments, tail)),
         _ => (Surface::Ext, None),
     };
     match found {

@@ -1,9 +1,7 @@
 //! Every operation served. What there is to know about one is declared once, in `api-spec`; here it gets a number.
 
 use lochan_api_spec::endpoint::{Endpoint, EndpointInfo, Method as Verb, Surface as Declared};
-use lochan_api_spec::{iceberg, nessie};
-
-use super::ext;
+use lochan_api_spec::{ext, iceberg, nessie};
 
 /// The wire contract an operation belongs to; it decides how errors look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +57,7 @@ impl Declaration {
             Declared::NessieV1 => Surface::NessieV1,
             Declared::NessieV2 => Surface::NessieV2,
             Declared::Iceberg => Surface::Iceberg,
+            Declared::Ext => Surface::Ext,
         };
         let effect = if info.mutates { Effect::Writes } else { Effect::Reads };
         Declaration { surface, method: info.method, template: info.path, effect }
@@ -166,7 +165,14 @@ operations! {
     IcebergRenameView = spec!(iceberg::views::RenameView);
     IcebergRegisterView = spec!(iceberg::views::RegisterView);
 
-    ExtGetInfo = ext::GET_INFO;
+    ExtGetInfo = spec!(ext::GetInfo);
+    ExtGetReflog = spec!(ext::GetReflog);
+    ExtRestoreReference = spec!(ext::RestoreReference);
+    ExtRebaseBranch = spec!(ext::RebaseBranch);
+    ExtExportRepository = spec!(ext::ExportRepository);
+    ExtImportRepository = spec!(ext::ImportRepository);
+    ExtGetImport = spec!(ext::GetImport);
+    ExtListImportedCommits = spec!(ext::ListImportedCommits);
 }
 
 impl Op {

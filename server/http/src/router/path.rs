@@ -32,7 +32,7 @@ pub struct Params {
     pub prefix: Span,
     /// `{namespace}` of Iceberg.
     pub namespace: Span,
-    /// `{table}` or `{view}` of Iceberg.
+    /// `{table}` or `{view}` of Iceberg, `{id}` of an import.
     pub name: Span,
 }
 

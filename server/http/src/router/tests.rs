@@ -24,13 +24,12 @@ fn every_template_leads_to_its_operation() {
 
 #[test]
 fn every_declared_endpoint_is_routed_and_nothing_else() {
-    use lochan_api_spec::{iceberg, nessie};
-    let declared = [nessie::v1::ALL, nessie::v2::ALL, iceberg::ALL].concat();
+    use lochan_api_spec::{ext, iceberg, nessie};
+    let declared = [nessie::v1::ALL, nessie::v2::ALL, iceberg::ALL, ext::ALL].concat();
     let mut declared: Vec<(&str, &str, bool)> =
         declared.iter().map(|info| (info.method.as_str(), info.path, info.mutates)).collect();
-    let own = Op::ALL.iter().filter(|op| op.surface() != Surface::Ext);
     let mut routed: Vec<(&str, &str, bool)> =
-        own.map(|op| (op.method(), op.template(), op.effect() == Effect::Writes)).collect();
+        Op::ALL.iter().map(|op| (op.method(), op.template(), op.effect() == Effect::Writes)).collect();
     declared.sort_unstable();
     routed.sort_unstable();
     assert_eq!(routed, declared);
@@ -128,6 +127,20 @@ fn iceberg_takes_slashes_prefixes_and_references() {
         (op, params.namespace.of(path), params.name.of(path)),
         (Op::IcebergTableExists, "a%1Fb+c", "t%2Fx%40dev")
     );
+}
+
+#[test]
+fn verbs_stand_behind_references_with_slashes() {
+    for (path, op, reference) in [
+        ("/ext/v1/refs/main:restore", Op::ExtRestoreReference, "main"),
+        ("/ext/v1/refs/a%2Fb:rebase", Op::ExtRebaseBranch, "a%2Fb"),
+        ("/ext/v1/refs/a/b/c:rebase", Op::ExtRebaseBranch, "a/b/c"),
+    ] {
+        check_reference(path, op, reference);
+    }
+    for path in ["/ext/v1/refs/main", "/ext/v1/refs/:restore", "/ext/v1/refs/main:undo", "/ext/v1/refs"] {
+        assert_eq!(route(&Method::POST, path), Routed::Unknown(Surface::Ext), "{path}");
+    }
 }
 
 #[test]
