@@ -124,6 +124,7 @@ impl Probe for Vitals {
     }
 
     fn metrics(&self) -> String {
+        self.metrics.note_health(&self.health());
         self.metrics.render()
     }
 }

@@ -69,13 +69,14 @@ impl Wired {
         Ok(Wired { service, engine })
     }
 
-    /// How the parts are, without touching the disk.
+    /// How the parts are, without reading or writing the disk.
     pub fn health(&self) -> Health {
-        let writes_refused = match self.engine.store().writes() {
+        let store = self.engine.store();
+        let writes_refused = match store.writes() {
             Writes::Allowed => None,
-            Writes::Refused(cause) => Some(cause),
+            Writes::Refused(cause) | Writes::Full(cause) => Some(cause),
         };
-        Health { reads_refused: None, writes_refused }
+        Health { reads_refused: store.unreadable(), writes_refused }
     }
 
     /// Lets the writer finish and stores what a quick start needs; nothing is at work any more.
@@ -95,6 +96,7 @@ fn store_config(store: &config::Store) -> StoreConfig {
         path: store_folder(store),
         cache_bytes: u64::from(store.cache_mib) << 20,
         durability: store.durability,
+        reserve_bytes: u64::from(store.reserve_mib) << 20,
     }
 }
 

@@ -6,7 +6,7 @@ use std::{fmt, path::PathBuf, str::FromStr, sync::Arc};
 
 use lochan_storage_odb::memory::Memory;
 pub use lochan_storage_odb::{StoreError, Sweep};
-use lochan_storage_odb_sled::{CACHE_BYTES_DEFAULT, SledConfig, SledStore};
+use lochan_storage_odb_sled::{CACHE_BYTES_DEFAULT, RESERVE_BYTES_DEFAULT, SledConfig, SledStore};
 
 /// Which engine keeps the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,6 +39,9 @@ pub struct StoreConfig {
     pub cache_bytes: u64,
     /// When a commit is acknowledged.
     pub durability: Durability,
+    /// Free space of the disk below which writes are refused as [`StoreError::Full`], in bytes; at most a twentieth of
+    /// the disk. 0 for none.
+    pub reserve_bytes: u64,
 }
 
 impl StoreConfig {
@@ -50,6 +53,7 @@ impl StoreConfig {
             path: path.into(),
             cache_bytes: CACHE_BYTES_DEFAULT,
             durability: Durability::default(),
+            reserve_bytes: RESERVE_BYTES_DEFAULT,
         }
     }
 }
@@ -65,8 +69,12 @@ pub fn open(config: &StoreConfig) -> Result<Arc<dyn Sweep>, StoreError> {
                 Durability::Fsync => lochan_storage_odb_sled::Durability::Fsync,
                 Durability::Os => lochan_storage_odb_sled::Durability::Os,
             };
-            let config =
-                SledConfig { path: config.path.clone(), cache_bytes: config.cache_bytes, durability };
+            let config = SledConfig {
+                path: config.path.clone(),
+                cache_bytes: config.cache_bytes,
+                durability,
+                reserve_bytes: config.reserve_bytes,
+            };
             Ok(Arc::new(SledStore::open(&config)?))
         }
     }

@@ -55,6 +55,8 @@ pub const KEYS: &[Key] = &[
     // "os" acknowledges what a power cut may lose.
     key(&["store", "durability"], Kind::Word(&lochan_storage::Durability::NAMES), Some("fsync")),
     key(&["store", "cache_mib"], Kind::Number(1 << 20), Some("64")),
+    // Free space that the disk must have for a write to be taken; at most a twentieth of the disk, 0 for none.
+    key(&["store", "reserve_mib"], Kind::Number(1 << 20), Some("128")),
     key(&["catalog", "default_branch"], Kind::Text, Some("main")),
     key(&["catalog", "document_cache_mib"], Kind::Number(1 << 20), Some("64")),
     key(&["log", "level"], Kind::Text, Some("info")),

@@ -81,6 +81,8 @@ pub struct Store {
     pub durability: lochan_storage::Durability,
     /// Page cache of the engine, in MiB; filled on use.
     pub cache_mib: u32,
+    /// Free space that the disk must have for a write to be taken, in MiB; at most a twentieth of the disk, 0 for none.
+    pub reserve_mib: u32,
 }
 
 /// The catalog.
@@ -168,6 +170,7 @@ fn build(merged: &Merged) -> Result<Config, Error> {
             engine: get.word(&["store", "engine"]),
             durability: get.word(&["store", "durability"]),
             cache_mib: get.number(&["store", "cache_mib"]).unwrap_or(0),
+            reserve_mib: get.number(&["store", "reserve_mib"]).unwrap_or(0),
         },
         catalog: Catalog {
             default_branch: get.text(&["catalog", "default_branch"]).unwrap_or_default(),

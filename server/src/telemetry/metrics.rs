@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use lochan_server_http::SharedRecorder;
+use lochan_server_http::management::Health;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
 /// How often samples are folded into histograms. They pile up in between, 8 bytes each.
@@ -43,6 +44,15 @@ impl Metrics {
         let _ = ::metrics::set_global_recorder(Arc::clone(&self.recorder));
     }
 
+    /// Sets `lochan_store_reads_refused` and `lochan_store_writes_refused`, gauges that are 1 while it is so.
+    pub fn note_health(&self, health: &Health) {
+        ::metrics::with_local_recorder(&self.recorder, || {
+            let word = |refused: &Option<String>| if refused.is_some() { 1.0 } else { 0.0 };
+            ::metrics::gauge!("lochan_store_reads_refused").set(word(&health.reads_refused));
+            ::metrics::gauge!("lochan_store_writes_refused").set(word(&health.writes_refused));
+        });
+    }
+
     /// All series as text.
     pub fn render(&self) -> String {
         self.handle.render()
@@ -57,6 +67,18 @@ impl Metrics {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refused_writes_show() {
+        let metrics = Metrics::new().unwrap();
+        metrics.note_health(&Health { reads_refused: None, writes_refused: Some("full".to_owned()) });
+        let text = metrics.render();
+        assert!(text.contains("lochan_store_writes_refused 1"), "{text}");
+        metrics.note_health(&Health { reads_refused: None, writes_refused: None });
+        let text = metrics.render();
+        assert!(text.contains("lochan_store_writes_refused 0"), "{text}");
+        assert!(text.contains("lochan_store_reads_refused 0"), "{text}");
+    }
 
     #[test]
     fn durations_are_histograms() {

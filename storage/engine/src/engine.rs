@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use lochan_storage_model::{Clock, CommitId, Content, Entry, Micros, RefName, Rng};
-use lochan_storage_odb::Store;
+use lochan_storage_odb::{Store, StoreError, Writes};
 
 use crate::{
     commit::{self, CommitPlan, Committed},
@@ -90,6 +90,16 @@ impl Engine {
         &self.core.store
     }
 
+    /// Whether the store takes writes: [`StoreError::Full`] or [`StoreError::WritesRefused`] if not. Asked before a write
+    /// costs anything, such as a file in a warehouse; the store decides again when it comes.
+    pub fn check_writes(&self) -> Result<(), Error> {
+        match self.core.store.writes() {
+            Writes::Allowed => Ok(()),
+            Writes::Refused(cause) => Err(StoreError::WritesRefused(cause).into()),
+            Writes::Full(cause) => Err(StoreError::Full(cause).into()),
+        }
+    }
+
     /// The commit graph.
     #[must_use]
     pub fn commits(&self) -> &Commits {
@@ -160,6 +170,7 @@ impl Engine {
         admission: &Admission,
         mut plan: P,
     ) -> Result<P, Error> {
+        self.check_writes()?;
         for _ in 0..ROUNDS_OUTSIDE {
             admission.check()?;
             let head = self.core.head(&branch).await?;

@@ -142,6 +142,7 @@ impl Engine {
     }
 
     async fn move_reference(&self, admission: &Admission, change: ReferenceChange) -> Result<(), Error> {
+        self.check_writes()?;
         let job =
             |reply| Job::Refs { references: vec![change], requires: Vec::new(), records: Vec::new(), reply };
         self.writer.ask(admission, job).await.map(drop)

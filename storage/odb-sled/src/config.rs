@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 /// Page cache of sled when nothing else is asked for, in bytes. Filled on use, not up front.
 pub const CACHE_BYTES_DEFAULT: u64 = 64 * 1024 * 1024;
+/// Free space that the disk must have for a write to be taken, in bytes: more than the largest batch writes several
+/// times over. On small disks a twentieth of the disk.
+pub const RESERVE_BYTES_DEFAULT: u64 = 128 * 1024 * 1024;
 /// Smallest page cache, in bytes.
 pub(crate) const CACHE_BYTES_MIN: u64 = 1024 * 1024;
 
@@ -26,12 +29,20 @@ pub struct SledConfig {
     pub cache_bytes: u64,
     /// When a commit returns.
     pub durability: Durability,
+    /// Free space below which writes are refused as [`lochan_storage_odb::StoreError::Full`], in bytes; at most a
+    /// twentieth of the disk. 0 for none.
+    pub reserve_bytes: u64,
 }
 
 impl SledConfig {
     /// The defaults for a folder.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), cache_bytes: CACHE_BYTES_DEFAULT, durability: Durability::Fsync }
+        Self {
+            path: path.into(),
+            cache_bytes: CACHE_BYTES_DEFAULT,
+            durability: Durability::Fsync,
+            reserve_bytes: RESERVE_BYTES_DEFAULT,
+        }
     }
 }

@@ -59,6 +59,11 @@ impl Folder {
         Ok(Self { path: path.to_owned(), manifest, _lock: lock })
     }
 
+    /// The folder itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Folder of the engine's own files.
     pub(crate) fn engine(&self) -> PathBuf {
         self.path.join(ENGINE_FOLDER)

@@ -16,9 +16,11 @@ mod keys;
 mod positions;
 mod rows;
 mod snapshots;
+mod space;
 mod store;
 mod sync;
+mod trouble;
 
-pub use config::{CACHE_BYTES_DEFAULT, Durability, SledConfig};
+pub use config::{CACHE_BYTES_DEFAULT, Durability, RESERVE_BYTES_DEFAULT, SledConfig};
 pub use folder::{FORMAT, Manifest, read_manifest};
 pub use store::SledStore;

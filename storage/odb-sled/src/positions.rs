@@ -9,7 +9,7 @@
 use std::{
     collections::HashMap,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock},
     thread::JoinHandle,
 };
 
@@ -20,6 +20,7 @@ use crate::{
     error,
     keys::{self, Position, Space},
     rows,
+    trouble::{Cause, Trouble},
 };
 
 /// Entries that wait before the thread writes them. Also what an open has to scan again at most, after a kill at rest.
@@ -48,7 +49,7 @@ struct Shared {
     queue: Mutex<Queue>,
     signal: Condvar,
     /// Why the store refuses writes, once it does.
-    refused: Arc<OnceLock<String>>,
+    trouble: Arc<Trouble>,
 }
 
 #[derive(Default)]
@@ -61,15 +62,15 @@ struct Queue {
 
 impl Positions {
     /// Opens the table: reads the watermark, finds what is missing behind it, starts the thread. Returns the number of
-    /// the last batch known. Should the thread fail, it says why in `refused`.
-    pub(crate) fn open(tree: sled::Tree, refused: Arc<OnceLock<String>>) -> Result<(Self, u64), StoreError> {
-        Self::open_with(tree, refused, write_run)
+    /// the last batch known. Should the thread fail, it says why in `trouble`.
+    pub(crate) fn open(tree: sled::Tree, trouble: Arc<Trouble>) -> Result<(Self, u64), StoreError> {
+        Self::open_with(tree, trouble, write_run)
     }
 
     /// Opens the table with a way of the caller's to write a run.
     pub(crate) fn open_with(
         tree: sled::Tree,
-        refused: Arc<OnceLock<String>>,
+        trouble: Arc<Trouble>,
         write_run: impl Fn(&sled::Tree, &mut Run) -> sled::Result<()> + Send + 'static,
     ) -> Result<(Self, u64), StoreError> {
         let watermark = match tree.get(keys::watermark()).map_err(error::read)? {
@@ -99,7 +100,7 @@ impl Positions {
             recent: RwLock::new(recent),
             queue: Mutex::new(queue),
             signal: Condvar::new(),
-            refused,
+            trouble,
         });
         let thread = std::thread::Builder::new()
             .name("lochan-positions".into())
@@ -115,9 +116,7 @@ impl Positions {
     pub(crate) fn wait_for_room(&self) -> Result<(), StoreError> {
         let mut queue = lock(&self.shared.queue);
         loop {
-            if let Some(cause) = self.shared.refused.get() {
-                return Err(StoreError::WritesRefused(cause.clone()));
-            }
+            self.shared.trouble.check()?;
             if queue.entries.len() < WAITING_ENTRIES_MAX {
                 return Ok(());
             }
@@ -160,6 +159,12 @@ impl Positions {
         Ok(found)
     }
 
+    /// Objects put lately that may not be in the tree yet, with their positions.
+    pub(crate) fn all_recent(&self) -> Vec<(ObjectId, Position)> {
+        let recent = self.shared.recent.read().unwrap_or_else(PoisonError::into_inner);
+        recent.iter().map(|(id, position)| (*id, *position)).collect()
+    }
+
     /// Forgets a deleted object. The caller removes the row of the tree in the batch that deletes it.
     pub(crate) fn forget(&self, id: ObjectId) {
         write(&self.shared.recent).remove(&id);
@@ -182,11 +187,10 @@ impl Positions {
 fn watch(shared: &Shared, work: impl FnOnce() -> sled::Result<()>) {
     let cause = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return,
-        Ok(Err(error)) => format!("the table of object positions cannot be written: {error}"),
-        Err(_) => "the engine panicked while the table of object positions was written".to_owned(),
+        Ok(Err(error)) => Cause::engine("the table of object positions cannot be written", &error),
+        Err(_) => Cause::other("the engine panicked while the table of object positions was written"),
     };
-    tracing::error!(cause, "writes are refused until the store is opened again");
-    shared.refused.get_or_init(|| cause);
+    shared.trouble.tell(cause);
     // Whoever waits has looked at the cause under this lock, so nobody misses the signal.
     let _queue = lock(&shared.queue);
     shared.signal.notify_all();
@@ -207,7 +211,8 @@ fn run(
             (Run { entries, through: queue.through }, queue.stop)
         };
         shared.signal.notify_all();
-        if !run.entries.is_empty() {
+        // After a failure nothing is written through this handle any more.
+        if !run.entries.is_empty() && shared.trouble.cause().is_none() {
             write_run(tree, &mut run)?;
             shared.forget_written(&run.entries);
         }

@@ -85,6 +85,8 @@ pub enum Writes {
     Allowed,
     /// They are refused, with the cause; reads go on.
     Refused(String),
+    /// They are refused until there is more space, with the cause; reads go on.
+    Full(String),
 }
 
 /// Immutable objects addressed by the hash of their content, references, records, the log of reference changes, and
@@ -158,6 +160,11 @@ pub trait Store: Send + Sync {
 
     /// Whether [`Store::commit`] would be tried.
     fn writes(&self) -> Writes;
+
+    /// Why reads fail for now, if they do.
+    fn unreadable(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a scan tells of an object.

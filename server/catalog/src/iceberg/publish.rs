@@ -128,8 +128,9 @@ impl Iceberg<'_> {
         publication: Publication,
     ) -> Result<Published, Error> {
         let Publication { branch, expected, drafts, operations, message } = publication;
-        // The engine asks again before it admits the commit.
+        // The engine asks both again before it admits the commit.
         author.principal.admission.check()?;
+        self.engine().check_writes()?;
         self.write_files(&drafts).await?;
         let mut request = Request::new(branch.clone(), expected, author.meta(message), author.who());
         request.operations = operations;

@@ -3,24 +3,19 @@
 //! References, records and their log are read under the lock of what is in flight: a batch that begins meanwhile waits
 //! until the reader is done, and a reader that comes later sees the state before the batch.
 
-use async_trait::async_trait;
 use bytes::Bytes;
 use lochan_storage_model::{ObjectId, ObjectKind, RefName};
-use lochan_storage_odb::{
-    Batch, DerivedSpace, DerivedWrite, Outcome, Record, RecordSpace, RefLogEntry, Reference, Store,
-    StoreError, Writes,
-};
+use lochan_storage_odb::{DerivedSpace, Record, RecordSpace, RefLogEntry, Reference, StoreError};
 
-use super::SledStore;
+use super::Session;
 use crate::{
     chunks, error,
     keys::{self, Position, Space},
     rows::{self, ObjectHeader, RecordValue},
 };
 
-#[async_trait]
-impl Store for SledStore {
-    async fn object(&self, kind: ObjectKind, id: ObjectId) -> Result<Option<Bytes>, StoreError> {
+impl Session {
+    pub(super) fn object(&self, kind: ObjectKind, id: ObjectId) -> Result<Option<Bytes>, StoreError> {
         let Some((position, row)) = self.locate(id)? else { return Ok(None) };
         let what = || format!("object {id}");
         let (header, bytes) = ObjectHeader::read(&row).map_err(error::row(what()))?;
@@ -42,7 +37,7 @@ impl Store for SledStore {
         Ok(Some(bytes))
     }
 
-    async fn reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError> {
+    pub(super) fn reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError> {
         let in_flight = self.in_flight();
         if let Some((before, _)) = in_flight.references.get(name) {
             return Ok(before.clone());
@@ -53,7 +48,11 @@ impl Store for SledStore {
         }
     }
 
-    async fn references(&self, after: Option<&RefName>, limit: usize) -> Result<Vec<Reference>, StoreError> {
+    pub(super) fn references(
+        &self,
+        after: Option<&RefName>,
+        limit: usize,
+    ) -> Result<Vec<Reference>, StoreError> {
         let in_flight = self.in_flight();
         let space = keys::key(Space::Reference, &[]);
         let from = after.map_or_else(|| space.clone(), |after| behind(keys::reference(after)));
@@ -78,7 +77,7 @@ impl Store for SledStore {
         Ok(found)
     }
 
-    async fn record(&self, space: RecordSpace, key: &[u8]) -> Result<Option<Record>, StoreError> {
+    pub(super) fn record(&self, space: RecordSpace, key: &[u8]) -> Result<Option<Record>, StoreError> {
         let in_flight = self.in_flight();
         if !in_flight.records.is_empty()
             && let Some(before) = in_flight.records.get(&(space, Bytes::copy_from_slice(key)))
@@ -88,7 +87,7 @@ impl Store for SledStore {
         self.stored_record(space, key)
     }
 
-    async fn records(
+    pub(super) fn records(
         &self,
         space: RecordSpace,
         after: Option<&[u8]>,
@@ -121,7 +120,7 @@ impl Store for SledStore {
         Ok(found)
     }
 
-    async fn ref_log(
+    pub(super) fn ref_log(
         &self,
         name: &RefName,
         before: Option<u64>,
@@ -146,7 +145,11 @@ impl Store for SledStore {
         Ok(found)
     }
 
-    async fn ref_log_names(&self, after: Option<&RefName>, limit: usize) -> Result<Vec<RefName>, StoreError> {
+    pub(super) fn ref_log_names(
+        &self,
+        after: Option<&RefName>,
+        limit: usize,
+    ) -> Result<Vec<RefName>, StoreError> {
         let in_flight = self.in_flight();
         let space = keys::key(Space::RefLog, &[]);
         let end = keys::end_of(&space);
@@ -167,7 +170,7 @@ impl Store for SledStore {
         Ok(found)
     }
 
-    async fn request(&self, key: &[u8; 32]) -> Result<Option<RefLogEntry>, StoreError> {
+    pub(super) fn request(&self, key: &[u8; 32]) -> Result<Option<RefLogEntry>, StoreError> {
         let in_flight = self.in_flight();
         if in_flight.requests.contains(key) {
             return Ok(None);
@@ -182,14 +185,14 @@ impl Store for SledStore {
         Ok(decode_log(&name, &key, &row)?.into_iter().find(|entry| entry.number == number))
     }
 
-    async fn derived(&self, space: DerivedSpace, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+    pub(super) fn derived(&self, space: DerivedSpace, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         match self.tree.get(keys::derived(space, key)).map_err(error::read)? {
             None => Ok(None),
             Some(row) => chunks::read_derived(&self.tree, space, key, &row),
         }
     }
 
-    async fn derived_scan(
+    pub(super) fn derived_scan(
         &self,
         space: DerivedSpace,
         prefix: &[u8],
@@ -220,21 +223,9 @@ impl Store for SledStore {
         }
         Ok(found)
     }
-
-    async fn put_derived(&self, rows: Vec<DerivedWrite>) -> Result<(), StoreError> {
-        self.write_derived(&rows)
-    }
-
-    async fn commit(&self, batch: Batch) -> Result<Outcome, StoreError> {
-        self.write_batch(batch)
-    }
-
-    fn writes(&self) -> Writes {
-        self.writes_now()
-    }
 }
 
-impl SledStore {
+impl Session {
     /// Position and row of an object.
     pub(super) fn locate(&self, id: ObjectId) -> Result<Option<(Position, sled::IVec)>, StoreError> {
         if let Some(found) = self.locate_recent(id)? {

@@ -2,12 +2,11 @@
 
 use std::{collections::HashSet, sync::atomic::Ordering};
 
-use async_trait::async_trait;
 use bytes::Bytes;
 use lochan_storage_model::{Micros, ObjectId, ObjectKind, RefName};
-use lochan_storage_odb::{Epoch, ObjectInfo, RefLogEntry, Store, StoreError, Sweep};
+use lochan_storage_odb::{Epoch, ObjectInfo, RefLogEntry, StoreError};
 
-use super::{SledStore, read::decode_log};
+use super::{Session, read::decode_log};
 use crate::{
     chunks, error,
     in_flight::InFlight,
@@ -20,13 +19,12 @@ const DELETE_OBJECTS_MAX: usize = 1024;
 /// Names whose log is looked at in one go.
 const EXPIRE_NAMES: usize = 256;
 
-#[async_trait]
-impl Sweep for SledStore {
-    async fn epoch(&self) -> Result<Epoch, StoreError> {
+impl Session {
+    pub(super) fn epoch(&self) -> Result<Epoch, StoreError> {
         Ok(self.epoch.load(Ordering::Acquire))
     }
 
-    async fn begin_epoch(&self) -> Result<Epoch, StoreError> {
+    pub(super) fn begin_epoch(&self) -> Result<Epoch, StoreError> {
         let writer = self.writer()?;
         let epoch = self.epoch.load(Ordering::Acquire).saturating_add(1);
         let mut rows = sled::Batch::default();
@@ -37,7 +35,7 @@ impl Sweep for SledStore {
         Ok(epoch)
     }
 
-    async fn scan_objects(
+    pub(super) fn scan_objects(
         &self,
         after: Option<Bytes>,
         limit: usize,
@@ -58,7 +56,7 @@ impl Sweep for SledStore {
         Ok(found)
     }
 
-    async fn delete_objects(
+    pub(super) fn delete_objects(
         &self,
         ids: &[(ObjectKind, ObjectId)],
         epoch: Epoch,
@@ -70,11 +68,11 @@ impl Sweep for SledStore {
         Ok(deleted)
     }
 
-    async fn expire_ref_log(&self, time: Micros) -> Result<usize, StoreError> {
+    pub(super) fn expire_ref_log(&self, time: Micros) -> Result<usize, StoreError> {
         let mut expired = 0;
         let mut after: Option<RefName> = None;
         loop {
-            let names = self.ref_log_names(after.as_ref(), EXPIRE_NAMES).await?;
+            let names = self.ref_log_names(after.as_ref(), EXPIRE_NAMES)?;
             for name in &names {
                 expired += self.expire_log_of(name, time)?;
             }
@@ -86,7 +84,7 @@ impl Sweep for SledStore {
     }
 }
 
-impl SledStore {
+impl Session {
     fn delete_some(&self, ids: &[(ObjectKind, ObjectId)], epoch: Epoch) -> Result<usize, StoreError> {
         let writer = self.writer()?;
         let mut rows = sled::Batch::default();
@@ -121,7 +119,10 @@ impl SledStore {
         for id in &gone {
             self.remove_position(*id, &mut rows)?;
         }
+        // What the store must still show after a failure is not known while objects are being deleted.
+        self.is_deleting.store(true, Ordering::Release);
         self.apply(rows, InFlight::default())?;
+        self.is_deleting.store(false, Ordering::Release);
         for id in &gone {
             self.positions.forget(*id);
         }

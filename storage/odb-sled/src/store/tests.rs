@@ -6,7 +6,10 @@ mod opening;
 mod positions;
 mod rows;
 
-use std::sync::{Arc, Mutex};
+use std::{
+    ops::{Deref, DerefMut},
+    sync::{Arc, Mutex, RwLockWriteGuard},
+};
 
 use async_trait::async_trait;
 use lochan_storage_model::{CommitId, ObjectId, ObjectKind, RefName};
@@ -18,6 +21,33 @@ use lochan_storage_odb::{
 use tempfile::TempDir;
 
 use super::*;
+
+/// The open session of a store, held alone.
+struct Opened<'a>(RwLockWriteGuard<'a, keeper::Current>);
+
+fn session(store: &SledStore) -> Opened<'_> {
+    Opened(store.keeper.current_mut())
+}
+
+impl Deref for Opened<'_> {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        match &*self.0 {
+            keeper::Current::Open(session) => session,
+            keeper::Current::Closed { why, .. } => panic!("{why}"),
+        }
+    }
+}
+
+impl DerefMut for Opened<'_> {
+    fn deref_mut(&mut self) -> &mut Session {
+        match &mut *self.0 {
+            keeper::Current::Open(session) => session,
+            keeper::Current::Closed { why, .. } => panic!("{why}"),
+        }
+    }
+}
 
 #[derive(Default)]
 struct InFolders {

@@ -4,23 +4,25 @@ use std::{
     collections::HashSet,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{MutexGuard, PoisonError, atomic::Ordering},
+    time::Duration,
 };
 
 use lochan_storage_model::{ObjectId, ObjectKind, RefName};
 use lochan_storage_odb::{
-    Batch, DerivedWrite, NewObject, Outcome, Record, RecordSpace, Reference, StoreError, Writes,
+    Batch, DerivedWrite, NewObject, Outcome, Record, RecordSpace, Reference, StoreError,
     stage::{Durable, Staged, StagedRecord, StagedReference, check_derived_bounds, stage},
 };
 
-use super::{SledStore, Writer};
+use super::{Session, Writer};
 use crate::{
     chunks, error,
     in_flight::InFlight,
     keys::{self, Position},
     rows::{self, ObjectHeader, RecordValue},
+    trouble::Cause,
 };
 
-impl SledStore {
+impl Session {
     pub(super) fn write_batch(&self, batch: Batch) -> Result<Outcome, StoreError> {
         let mut writer = self.writer()?;
         self.positions.wait_for_room()?;
@@ -51,49 +53,56 @@ impl SledStore {
 
     pub(super) fn write_derived(&self, derived: &[DerivedWrite]) -> Result<(), StoreError> {
         check_derived_bounds(derived)?;
-        if let Some(cause) = self.refused.get() {
-            return Err(StoreError::WritesRefused(cause.clone()));
-        }
+        self.trouble.check()?;
         let mut rows = sled::Batch::default();
         self.add_derived(derived, &mut Vec::new(), &mut rows)?;
-        self.attempt(|| self.tree.apply_batch(rows).map_err(|error| format!("write failed: {error}")))
-    }
-
-    pub(super) fn writes_now(&self) -> Writes {
-        self.refused.get().cloned().map_or(Writes::Allowed, Writes::Refused)
+        self.attempt(|| self.tree.apply_batch(rows).map_err(|error| Cause::engine("write failed", &error)))
     }
 
     /// The right to write, one at a time.
     pub(super) fn writer(&self) -> Result<MutexGuard<'_, Writer>, StoreError> {
         // What a panic may leave behind is a number not used and a row not whole in `scratch`; both are overwritten.
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.refused.get() {
-            Some(cause) => Err(StoreError::WritesRefused(cause.clone())),
-            None => Ok(writer),
-        }
+        self.trouble.check()?;
+        Ok(writer)
     }
 
-    /// Applies rows and makes them durable. Readers see `before` from now on, until [`SledStore::show`].
+    /// Applies rows and makes them durable. Readers see `before` from now on, until [`Session::show`].
     pub(super) fn apply(&self, rows: sled::Batch, before: InFlight) -> Result<(), StoreError> {
         self.in_flight.write().unwrap_or_else(PoisonError::into_inner).begin(before);
         self.attempt(|| {
-            self.tree.apply_batch(rows).map_err(|error| format!("write failed: {error}"))?;
-            self.db.flush().map_err(|error| format!("flush failed: {error}"))?;
-            self.syncer.sync().map_err(|error| format!("sync failed: {error}"))
+            self.tree.apply_batch(rows).map_err(|error| Cause::engine("write failed", &error))?;
+            self.flush()?;
+            self.syncer.sync().map_err(|error| Cause::system("sync failed", &error))
         })
     }
 
-    /// Writes. After a failure or a panic the outcome is unknown and writes are refused from then on.
-    pub(super) fn attempt(&self, write: impl FnOnce() -> Result<(), String>) -> Result<(), StoreError> {
+    /// Has the engine hand everything to the system. Watched from outside, see [`Session::nudge`].
+    fn flush(&self) -> Result<(), Cause> {
+        self.flushing.begin();
+        let flushed = self.db.flush();
+        self.flushing.end();
+        flushed.map(drop).map_err(|error| Cause::engine("flush failed", &error))
+    }
+
+    /// Wakes a flush that takes longer than `after`. When a write of the engine fails while another of its threads writes
+    /// too, it notes the failure but wakes nobody; any write that comes later finds the note and wakes everyone.
+    pub(super) fn nudge(&self, after: Duration) {
+        if self.flushing.lasts(after) {
+            // It succeeds on a disk that is merely slow, and the row means nothing.
+            let _ = self.tree.insert(keys::beat(), rows::write_number(0));
+        }
+    }
+
+    /// Writes. After a failure or a panic the outcome is unknown, and this session refuses writes from then on.
+    pub(super) fn attempt(&self, write: impl FnOnce() -> Result<(), Cause>) -> Result<(), StoreError> {
         // sled asserts in some of its failures; such a one is a failed write like any other.
         let cause = match catch_unwind(AssertUnwindSafe(write)) {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(cause)) => cause,
-            Err(_) => "the engine panicked in a write".to_owned(),
+            Err(_) => Cause::other("the engine panicked in a write"),
         };
-        tracing::error!(cause, "writes are refused until the store is opened again");
-        let cause = self.refused.get_or_init(|| cause);
-        Err(StoreError::Unknown(cause.clone()))
+        Err(StoreError::Unknown(self.trouble.tell(cause).text.clone()))
     }
 
     /// Lets readers see what was applied.
@@ -244,7 +253,7 @@ impl Places {
 }
 
 /// The tree as it is. Only the batch that holds the writer asks, and between batches nothing is in flight.
-impl Durable for SledStore {
+impl Durable for Session {
     fn reference(&self, name: &RefName) -> Result<(Option<Reference>, u64), StoreError> {
         if let Some(reference) = self.stored_reference(name)? {
             let number = reference.number;
@@ -262,7 +271,7 @@ impl Durable for SledStore {
     }
 }
 
-impl SledStore {
+impl Session {
     fn stored_number(&self, key: &[u8]) -> Result<u64, StoreError> {
         match self.tree.get(key).map_err(error::read)? {
             None => Ok(0),

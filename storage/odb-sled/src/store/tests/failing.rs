@@ -11,6 +11,7 @@ use lochan_storage_odb::{
 };
 
 use super::*;
+use crate::{positions::Positions, trouble::Trouble};
 
 struct Failing(Arc<AtomicBool>);
 
@@ -20,8 +21,15 @@ impl Syncer for Failing {
     }
 }
 
+/// Waits until the store takes writes again.
+async fn recovered(store: &SledStore) {
+    while store.writes() != Writes::Allowed {
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test]
-async fn after_a_failed_sync_writes_are_refused_and_reads_show_the_old_state() {
+async fn after_a_failed_sync_writes_are_refused_until_the_disk_takes_them_and_reads_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let fails = Arc::new(AtomicBool::new(false));
     let config = SledConfig::new(folder.path().join("store"));
@@ -35,14 +43,14 @@ async fn after_a_failed_sync_writes_are_refused_and_reads_show_the_old_state() {
         matches!(&result, Err(StoreError::Unknown(cause)) if cause.contains("the disk is gone")),
         "{result:?}"
     );
-    fails.store(false, Ordering::Release);
 
     let result = store.commit(moved(Some(at_first), &third)).await;
-    assert!(matches!(&result, Err(StoreError::WritesRefused(_))), "a sync that works again proves nothing");
+    assert!(matches!(&result, Err(StoreError::WritesRefused(_))), "{result:?}");
     assert!(matches!(store.begin_epoch().await, Err(StoreError::WritesRefused(_))));
     let row = DerivedWrite { space: DerivedSpace::Node, key: "k".into(), value: None };
     assert!(matches!(store.put_derived(vec![row]).await, Err(StoreError::WritesRefused(_))));
     assert!(matches!(store.writes(), Writes::Refused(cause) if cause.contains("the disk is gone")));
+    assert_eq!(store.unreadable(), None);
 
     let found = store.reference(&main()).await.unwrap().unwrap();
     assert_eq!((found.target, found.number), (at_first, 1));
@@ -50,14 +58,76 @@ async fn after_a_failed_sync_writes_are_refused_and_reads_show_the_old_state() {
     assert_eq!(store.ref_log(&main(), None, 5).await.unwrap().len(), 1);
     assert!(store.object(ObjectKind::Commit, first.id).await.unwrap().is_some());
 
-    // After a restart the batch is there or not; here it is, since only the sync was made to fail.
-    drop(store);
-    let store = SledStore::open(&config).unwrap();
-    assert_eq!(store.writes(), Writes::Allowed);
+    // Then the batch is there or not; here it is, since only the sync was made to fail.
+    fails.store(false, Ordering::Release);
+    recovered(&store).await;
     let found = store.reference(&main()).await.unwrap().unwrap();
     assert_eq!((found.target, found.number), (at_second, 2));
     assert!(store.object(ObjectKind::Commit, second.id).await.unwrap().is_some());
     land(&store, moved(Some(at_second), &third)).await;
+
+    drop(store);
+    let store = SledStore::open(&config).unwrap();
+    assert_eq!(store.reference(&main()).await.unwrap().unwrap().number, 3);
+}
+
+#[tokio::test]
+async fn a_disk_that_has_lost_what_was_acknowledged_is_told_and_not_written_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let fails = Arc::new(AtomicBool::new(false));
+    let config = SledConfig::new(folder.path().join("store"));
+    let store = SledStore::open_with(&config, |_, _| Box::new(Failing(Arc::clone(&fails)))).unwrap();
+    let (first, second) = (commit("first"), commit("second"));
+    land(&store, moved(None, &first)).await;
+    session(&store).tree.remove(keys::reference(&main())).unwrap();
+    fails.store(true, Ordering::Release);
+    assert!(matches!(store.commit(put(0..1)).await, Err(StoreError::Unknown(_))));
+    fails.store(false, Ordering::Release);
+    loop {
+        match store.writes() {
+            Writes::Refused(cause) if cause.contains("reference main") => break,
+            Writes::Allowed => panic!("a reference is missing"),
+            _ => tokio::task::yield_now().await,
+        }
+    }
+    let result = store.commit(moved(Some(CommitId::new(first.id)), &second)).await;
+    assert!(matches!(&result, Err(StoreError::WritesRefused(_))), "{result:?}");
+    assert!(store.object(ObjectKind::Commit, first.id).await.unwrap().is_some(), "reads go on");
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_apart_and_passes_by_itself() {
+    struct Full(Arc<AtomicBool>);
+    impl Syncer for Full {
+        fn sync(&self) -> io::Result<()> {
+            if self.0.load(Ordering::Acquire) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let is_full = Arc::new(AtomicBool::new(true));
+    let config = SledConfig::new(folder.path().join("store"));
+    let store = SledStore::open_with(&config, |_, _| Box::new(Full(Arc::clone(&is_full)))).unwrap();
+    assert!(matches!(store.commit(put(0..1)).await, Err(StoreError::Unknown(_))));
+    assert!(matches!(store.commit(put(0..1)).await, Err(StoreError::Full(_))));
+    assert!(matches!(store.writes(), Writes::Full(_)));
+    is_full.store(false, Ordering::Release);
+    recovered(&store).await;
+    land(&store, put(0..1)).await;
+}
+
+#[tokio::test]
+async fn numbers_of_batches_go_on_after_an_engine_was_opened_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let fails = Arc::new(AtomicBool::new(false));
+    let config = SledConfig::new(folder.path().join("store"));
+    let store = SledStore::open_with(&config, |_, _| Box::new(Failing(Arc::clone(&fails)))).unwrap();
+    land(&store, put(0..1)).await;
+    fails.store(true, Ordering::Release);
+    assert!(matches!(store.commit(put(1..2)).await, Err(StoreError::Unknown(_))));
+    let used = session(&store).writer.lock().unwrap().batch;
+    fails.store(false, Ordering::Release);
+    recovered(&store).await;
+    assert!(session(&store).writer.lock().unwrap().batch >= used);
 }
 
 /// Tells when a sync begins, and ends it when told.
@@ -134,15 +204,15 @@ async fn damaged_bytes_are_an_error_and_never_data() {
     let store = SledStore::open(&SledConfig::new(folder.path().join("store"))).unwrap();
     let first = commit("first");
     land(&store, moved(None, &first)).await;
-    let key = keys::object(store.positions.recent(first.id).unwrap());
-    let mut row = store.tree.get(key).unwrap().unwrap().to_vec();
+    let key = keys::object(session(&store).positions.recent(first.id).unwrap());
+    let mut row = session(&store).tree.get(key).unwrap().unwrap().to_vec();
     *row.last_mut().unwrap() ^= 1;
-    store.tree.insert(key, row).unwrap();
+    session(&store).tree.insert(key, row).unwrap();
     let result = store.object(ObjectKind::Commit, first.id).await;
     assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
-    store.tree.insert(keys::reference(&main()), &[9][..]).unwrap();
+    session(&store).tree.insert(keys::reference(&main()), &[9][..]).unwrap();
     // As after a restart: a batch keeps what it moved in memory.
-    store.in_flight.write().unwrap().moved.clear();
+    session(&store).in_flight.write().unwrap().moved.clear();
     let result = store.reference(&main()).await;
     assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
 }
@@ -157,59 +227,63 @@ fn put(numbers: std::ops::Range<usize>) -> Batch {
     Batch { changes: vec![change] }
 }
 
-/// A store whose thread of positions waits for an end that the caller decides, and its end.
+/// A session whose thread of positions waits for an end that the caller decides, and its end.
 fn with_positions(
     config: &SledConfig,
     end: impl Fn() -> sled::Result<()> + Send + 'static,
-) -> (SledStore, Sender<()>) {
-    let mut store = SledStore::open(config).unwrap();
-    store.positions.close();
+) -> (Session, Sender<()>) {
+    drop(SledStore::open(config).unwrap());
+    let trouble = Arc::new(Trouble::none(Arc::default()));
+    let engine = config.path.join("sled");
+    let mut session =
+        Session::open(&engine, config.cache_bytes, Arc::new(NoSyncer), Arc::clone(&trouble), 0).unwrap();
+    session.positions.close();
     let (tell, told) = channel();
     let told = Mutex::new(told);
     let write = move |_: &sled::Tree, _: &mut crate::positions::Run| {
         told.lock().unwrap().recv().unwrap();
         end()
     };
-    store.positions = Positions::open_with(store.tree.clone(), Arc::clone(&store.refused), write).unwrap().0;
-    (store, tell)
+    session.positions = Positions::open_with(session.tree.clone(), trouble, write).unwrap().0;
+    (session, tell)
 }
 
 /// Objects of a batch in these tests.
 const OBJECTS: usize = 8 * 1024;
 
-async fn check_dead_positions(end: impl Fn() -> sled::Result<()> + Send + 'static, word: &str) {
+async fn check_dead_positions(end: impl Fn() -> sled::Result<()> + Send + 'static, word: &'static str) {
     let folder = tempfile::tempdir().unwrap();
     let config = SledConfig::new(folder.path().join("store"));
-    let (store, tell) = with_positions(&config, end);
-    let store = Arc::new(store);
+    let (session, tell) = with_positions(&config, end);
+    let session = Arc::new(session);
     // The thread has taken the first run; eight more fill the room, and the one behind them waits.
-    land(&*store, put(0..OBJECTS)).await;
-    while store.positions.waiting() > 0 {
+    session.write_batch(put(0..OBJECTS)).unwrap();
+    while session.positions.waiting() > 0 {
         tokio::task::yield_now().await;
     }
     for batch in 1..9 {
-        land(&*store, put(batch * OBJECTS..(batch + 1) * OBJECTS)).await;
+        session.write_batch(put(batch * OBJECTS..(batch + 1) * OBJECTS)).unwrap();
     }
-    let waits = tokio::spawn({
-        let store = Arc::clone(&store);
-        async move { store.commit(put(0..1)).await }
+    let waits = tokio::task::spawn_blocking({
+        let session = Arc::clone(&session);
+        move || session.write_batch(put(0..1))
     });
     tell.send(()).unwrap();
     let result = waits.await.unwrap();
     assert!(matches!(&result, Err(StoreError::WritesRefused(cause)) if cause.contains(word)), "{result:?}");
-    assert!(matches!(store.writes(), Writes::Refused(cause) if cause.contains(word)));
+    assert!(session.trouble.cause().unwrap().text.contains(word));
 
-    let held = store.positions.waiting();
+    let held = session.positions.waiting();
     for _ in 0..3 {
-        let result = store.commit(put(90 * OBJECTS..91 * OBJECTS)).await;
+        let result = session.write_batch(put(90 * OBJECTS..91 * OBJECTS));
         assert!(matches!(&result, Err(StoreError::WritesRefused(_))), "{result:?}");
     }
-    assert_eq!(store.positions.waiting(), held, "nothing grows any more");
+    assert_eq!(session.positions.waiting(), held, "nothing grows any more");
     for number in [0, 5 * OBJECTS] {
         let object = value(number);
-        assert_eq!(store.object(object.kind, object.id).await.unwrap(), Some(object.bytes), "reads go on");
+        assert_eq!(session.object(object.kind, object.id).unwrap(), Some(object.bytes), "reads go on");
     }
-    drop(store);
+    drop(session);
     let store = SledStore::open(&config).unwrap();
     assert_eq!(store.writes(), Writes::Allowed);
     land(&store, put(0..1)).await;
@@ -233,11 +307,15 @@ async fn a_panic_in_a_write_is_a_failed_write() {
     let folder = tempfile::tempdir().unwrap();
     let store = SledStore::open(&SledConfig::new(folder.path().join("store"))).unwrap();
     land(&store, put(0..1)).await;
-    let result = store.attempt(|| panic!("injected"));
+    let result = {
+        let session = session(&store);
+        let result = session.attempt(|| panic!("injected"));
+        assert!(matches!(session.write_batch(put(1..2)), Err(StoreError::WritesRefused(_))));
+        result
+    };
     assert!(matches!(&result, Err(StoreError::Unknown(cause)) if cause.contains("panicked")), "{result:?}");
-    let row = DerivedWrite { space: DerivedSpace::Node, key: "k".into(), value: Some("v".into()) };
-    assert!(matches!(store.put_derived(vec![row]).await, Err(StoreError::WritesRefused(_))));
-    assert!(matches!(store.commit(put(1..2)).await, Err(StoreError::WritesRefused(_))));
+    recovered(&store).await;
+    land(&store, put(1..2)).await;
     assert!(store.object(ObjectKind::Value, value(0).id).await.unwrap().is_some());
 }
 
@@ -250,7 +328,7 @@ async fn check_snapshots(damage: impl Fn(&std::path::Path)) {
         // The second opening writes a snapshot of what the first has left.
         let store = SledStore::open(&config).unwrap();
         land(&store, put(0..50)).await;
-        engine = store.folder.engine();
+        engine = store.keeper.folder.engine();
     }
     damage(&engine);
     let store = SledStore::open(&config).unwrap();

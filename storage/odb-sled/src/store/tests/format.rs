@@ -51,7 +51,7 @@ async fn fill(store: &SledStore) {
 /// All rows, as text; runs of one byte are written short.
 fn dump(store: &SledStore) -> String {
     let mut text = String::new();
-    for row in store.tree.iter() {
+    for row in session(store).tree.iter() {
         let (key, value) = row.unwrap();
         let tail = value.last().copied().unwrap_or_default();
         let run = value.iter().rev().take_while(|byte| **byte == tail).count();
@@ -86,7 +86,7 @@ async fn format_1_is_read() {
         let mut value = hex::decode(head).unwrap();
         let tail = hex::decode(tail).unwrap()[0];
         value.resize(value.len() + run.parse::<usize>().unwrap(), tail);
-        store.tree.insert(hex::decode(key).unwrap(), value).unwrap();
+        session(&store).tree.insert(hex::decode(key).unwrap(), value).unwrap();
     }
     drop(store);
     let store = SledStore::open(&config).unwrap();

@@ -36,14 +36,14 @@ async fn objects_are_found_before_during_and_after_the_lazy_write() {
     drop(store);
     store = SledStore::open(&config).unwrap();
     let id = values(5)[0].id;
-    assert_eq!(store.positions.recent(id), None, "a clean end leaves nothing to catch up");
+    assert_eq!(session(&store).positions.recent(id), None, "a clean end leaves nothing to catch up");
     assert!(store.object(ObjectKind::Value, id).await.unwrap().is_some());
 
     // A watermark and a table lost in a crash are caught up at open.
-    store.positions.close();
-    store.tree.remove(keys::watermark()).unwrap();
+    session(&store).positions.close();
+    session(&store).tree.remove(keys::watermark()).unwrap();
     for object in values(0) {
-        store.tree.remove(keys::position(object.id)).unwrap();
+        session(&store).tree.remove(keys::position(object.id)).unwrap();
     }
     drop(store);
     store = SledStore::open(&config).unwrap();
@@ -59,7 +59,7 @@ async fn objects_are_found_before_during_and_after_the_lazy_write() {
     assert_eq!(store.delete_objects(&ids, epoch).await.unwrap(), VALUES);
     assert_eq!(store.delete_objects(&ids, epoch).await.unwrap(), 0);
     assert_eq!(store.scan_objects(None, usize::MAX).await.unwrap().len(), 2 * VALUES);
-    assert!(store.tree.get(keys::position(ids[0].1)).unwrap().is_none());
+    assert!(session(&store).tree.get(keys::position(ids[0].1)).unwrap().is_none());
 }
 
 #[tokio::test]

@@ -1,0 +1,183 @@
+//! One opened engine, from its opening to its first failure.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError, RwLock, RwLockReadGuard,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use lochan_storage_model::{ObjectId, RefName};
+use lochan_storage_odb::{Reference, StoreError};
+
+use crate::{
+    config::CACHE_BYTES_MIN,
+    error, folder,
+    in_flight::InFlight,
+    keys::{self, Position},
+    positions::Positions,
+    rows, snapshots,
+    sync::Syncer,
+    trouble::{Trouble, UnderWay},
+};
+
+/// Pause between the background flushes of sled, in milliseconds.
+const FLUSH_EVERY_MS: u64 = 500;
+/// Longest wait for the threads of a store closed a moment ago in this process to let go of their files.
+const REOPEN_WAIT_MAX: Duration = Duration::from_secs(5);
+const REOPEN_PAUSE: Duration = Duration::from_millis(5);
+
+/// The engine, and everything that is known of what it holds. After a failure only reads are allowed, and they show what
+/// was durable before it.
+pub(crate) struct Session {
+    pub(super) positions: Positions,
+    pub(super) tree: sled::Tree,
+    pub(super) db: sled::Db,
+    pub(super) syncer: Arc<dyn Syncer>,
+    /// What readers see instead of the tree while a batch is not synced yet.
+    pub(super) in_flight: RwLock<InFlight>,
+    /// Why writes are refused, once they are. The thread of positions may say so too.
+    pub(super) trouble: Arc<Trouble>,
+    pub(super) writer: Mutex<Writer>,
+    pub(super) epoch: AtomicU32,
+    /// The flush under way.
+    pub(super) flushing: UnderWay,
+    pub(super) is_deleting: AtomicBool,
+}
+
+/// What only the batch under way may touch.
+pub(crate) struct Writer {
+    /// Number of the last batch.
+    pub(super) batch: u64,
+    /// Room for one row, used again and again.
+    pub(super) scratch: Vec<u8>,
+}
+
+/// What an engine that is opened anew must show: everything acknowledged that is still known in memory.
+pub(super) struct Promise {
+    /// References, each with the states it may be in.
+    references: Vec<(RefName, Vec<Option<Reference>>)>,
+    objects: Vec<(ObjectId, Position)>,
+    /// Number of the last batch, given out again to nobody.
+    pub(super) batch: u64,
+}
+
+impl Session {
+    /// Opens the engine in the folder `engine` and syncs what it has written so far. Numbers of batches go on above
+    /// `batch_min` at least.
+    pub(super) fn open(
+        engine: &Path,
+        cache_bytes: u64,
+        syncer: Arc<dyn Syncer>,
+        trouble: Arc<Trouble>,
+        batch_min: u64,
+    ) -> Result<Self, StoreError> {
+        let db = open_engine(engine, cache_bytes)?;
+        db.flush().map_err(|error| failed("flush", &error))?;
+        folder::sync_engine(engine)
+            .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", engine.display())))?;
+        let tree = sled::Tree::clone(&db);
+        let epoch = match tree.get(keys::epoch()).map_err(error::read)? {
+            None => 0,
+            Some(row) => rows::read_number(&row).map_err(error::row("the epoch"))?,
+        };
+        let epoch = u32::try_from(epoch).map_err(|_| error::damaged("the epoch", "it is out of range"))?;
+        let (positions, batch) = Positions::open(tree.clone(), Arc::clone(&trouble))?;
+        Ok(Self {
+            positions,
+            tree,
+            db,
+            syncer,
+            in_flight: RwLock::default(),
+            trouble,
+            writer: Mutex::new(Writer { batch: batch.max(batch_min), scratch: Vec::new() }),
+            epoch: AtomicU32::new(epoch),
+            flushing: UnderWay::default(),
+            is_deleting: AtomicBool::new(false),
+        })
+    }
+
+    pub(super) fn in_flight(&self) -> RwLockReadGuard<'_, InFlight> {
+        // It is replaced as a whole, so a panic elsewhere cannot leave it half done.
+        self.in_flight.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the next session must show. A batch that failed may be there or not.
+    pub(super) fn promise(&self) -> Promise {
+        let in_flight = self.in_flight();
+        let moved = in_flight.moved.iter().filter(|(name, _)| !in_flight.references.contains_key(*name));
+        let mut references: Vec<(RefName, Vec<Option<Reference>>)> =
+            moved.map(|(name, state)| (name.clone(), vec![state.clone()])).collect();
+        for (name, after) in &in_flight.after {
+            let before = in_flight.references.get(name).and_then(|(before, _)| before.clone());
+            references.push((name.clone(), vec![before, after.clone()]));
+        }
+        let deleting = self.is_deleting.load(Ordering::Acquire);
+        let objects = if deleting { Vec::new() } else { self.positions.all_recent() };
+        let batch = self.writer.lock().unwrap_or_else(PoisonError::into_inner).batch;
+        Promise { references, objects, batch }
+    }
+
+    /// Checks that what was promised is there; says what is not.
+    pub(super) fn keeps(&self, promise: &Promise) -> Result<(), String> {
+        for (name, allowed) in &promise.references {
+            let found = self.stored_reference(name).map_err(|error| error.to_string())?;
+            if !allowed.contains(&found) {
+                return Err(format!("reference {name} is not where it was acknowledged to be"));
+            }
+        }
+        for (id, position) in &promise.objects {
+            if self.row_at(*position, *id).map_err(|error| error.to_string())?.is_none() {
+                return Err(format!("the acknowledged object {id} is missing"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.positions.close();
+        if self.trouble.cause().is_none()
+            && let Err(error) =
+                self.db.flush().map_err(std::io::Error::other).and_then(|_| self.syncer.sync())
+        {
+            tracing::warn!(%error, "the store could not be synced at its end; only derived rows can be missing");
+        }
+    }
+}
+
+pub(super) fn open_engine(path: &Path, cache_bytes: u64) -> Result<sled::Db, StoreError> {
+    let config = sled::Config::new()
+        .path(path)
+        .mode(sled::Mode::HighThroughput)
+        .flush_every_ms(Some(FLUSH_EVERY_MS))
+        .cache_capacity(cache_bytes.max(CACHE_BYTES_MIN));
+    let untidy = |error: std::io::Error| StoreError::Open(format!("cannot tidy {}: {error}", path.display()));
+    snapshots::drop_unfinished(path).map_err(untidy)?;
+    let mut set_aside = false;
+    let begun = Instant::now();
+    loop {
+        match config.open() {
+            Ok(db) => return Ok(db),
+            // Once: a second time it is the log that is damaged.
+            Err(sled::Error::Corruption { .. })
+                if !std::mem::replace(&mut set_aside, true)
+                    && snapshots::set_aside(path).map_err(untidy)? => {}
+            // The threads of sled may outlive its handle by a moment. No other process can be meant: we hold the lock.
+            Err(sled::Error::Io(error))
+                if error.to_string().contains("could not acquire lock")
+                    && begun.elapsed() < REOPEN_WAIT_MAX =>
+            {
+                std::thread::sleep(REOPEN_PAUSE);
+            }
+            Err(error) => return Err(failed("opening", &error)),
+        }
+    }
+}
+
+pub(super) fn failed(what: &str, error: &sled::Error) -> StoreError {
+    StoreError::Open(format!("the engine failed at {what}: {error}"))
+}

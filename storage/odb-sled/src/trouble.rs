@@ -1,0 +1,149 @@
+//! Why a session of the engine refuses writes, and the bell that wakes whoever can help.
+
+use std::{
+    io,
+    sync::{Arc, Condvar, Mutex, OnceLock, PoisonError},
+    time::{Duration, Instant},
+};
+
+use lochan_storage_odb::StoreError;
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cause {
+    /// For the operator and, in the answer to a refused write, for clients.
+    pub text: String,
+    /// Whether the disk was full.
+    pub is_full: bool,
+}
+
+impl Cause {
+    /// A failure of the system.
+    pub(crate) fn system(what: &str, error: &io::Error) -> Self {
+        Self { text: format!("{what}: {error}"), is_full: is_full(error) }
+    }
+
+    /// A failure of the engine.
+    pub(crate) fn engine(what: &str, error: &sled::Error) -> Self {
+        let is_full = matches!(error, sled::Error::Io(error) if is_full(error));
+        Self { text: format!("{what}: {error}"), is_full }
+    }
+
+    /// Anything else.
+    pub(crate) fn other(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_full: false }
+    }
+
+    /// What a write is refused with.
+    pub(crate) fn refusal(&self) -> StoreError {
+        if self.is_full {
+            StoreError::Full(self.text.clone())
+        } else {
+            StoreError::WritesRefused(self.text.clone())
+        }
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// The first failure of a session; nothing ends it but a new session.
+pub(crate) struct Trouble {
+    first: OnceLock<Cause>,
+    bell: Arc<Bell>,
+}
+
+impl Trouble {
+    /// None yet. Whoever waits at `bell` hears of it.
+    pub(crate) fn none(bell: Arc<Bell>) -> Self {
+        Self { first: OnceLock::new(), bell }
+    }
+
+    /// Notes a failure; returns the first one.
+    pub(crate) fn tell(&self, cause: Cause) -> &Cause {
+        let first = self.first.get_or_init(|| {
+            tracing::error!(cause = cause.text, "writes are refused until the engine is opened anew");
+            cause
+        });
+        self.bell.ring();
+        first
+    }
+
+    /// The first failure, if there was one.
+    pub(crate) fn cause(&self) -> Option<&Cause> {
+        self.first.get()
+    }
+
+    /// Refuses a write after a failure.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        self.cause().map_or(Ok(()), |cause| Err(cause.refusal()))
+    }
+}
+
+/// Wakes one thread.
+#[derive(Default)]
+pub(crate) struct Bell {
+    state: Mutex<Rung>,
+    signal: Condvar,
+}
+
+/// What a waiter at a [`Bell`] was woken for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Rung {
+    /// Somebody rang.
+    pub rang: bool,
+    /// The waiter shall end.
+    pub stop: bool,
+}
+
+impl Bell {
+    pub(crate) fn ring(&self) {
+        self.change(|state| state.rang = true);
+    }
+
+    pub(crate) fn stop(&self) {
+        self.change(|state| state.stop = true);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Rung)) {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        self.signal.notify_all();
+    }
+
+    /// Waits no longer than `within` for a ring, which is taken, or the stop, which stays.
+    pub(crate) fn wait(&self, within: Duration) -> Rung {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.signal.wait_timeout_while(state, within, |state| !state.rang && !state.stop);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let found = *state;
+        state.rang = false;
+        found
+    }
+
+    /// Waits out `time` or for the stop; whether the stop was told.
+    pub(crate) fn sleep(&self, time: Duration) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.signal.wait_timeout_while(state, time, |state| !state.stop);
+        waited.unwrap_or_else(PoisonError::into_inner).0.stop
+    }
+}
+
+/// Since when something is under way.
+#[derive(Default)]
+pub(crate) struct UnderWay(Mutex<Option<Instant>>);
+
+impl UnderWay {
+    pub(crate) fn begin(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    pub(crate) fn end(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Whether it is, and has been for longer than `time`.
+    pub(crate) fn lasts(&self, time: Duration) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|begun| begun.elapsed() > time)
+    }
+}
