@@ -53,6 +53,7 @@ impl Wired {
         .context("cannot start the engine")?;
         let settings = Settings {
             default_branch,
+            merge_unrelated: config.catalog.merge_unrelated,
             document_cache_bytes: u64::from(config.catalog.document_cache_mib) << 20,
         };
         let catalog = Catalog::new(engine.clone(), warehouses, Arc::new(OpenAuthorizer), settings);

@@ -18,6 +18,8 @@ use crate::{
 pub struct Settings {
     /// Name of the default branch.
     pub default_branch: RefName,
+    /// Whether branches that share no commit merge, as they do when both were cut while nothing was committed yet.
+    pub merge_unrelated: bool,
     /// Metadata documents kept in memory, in bytes.
     pub document_cache_bytes: u64,
 }

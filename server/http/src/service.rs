@@ -86,6 +86,9 @@ impl<A: Send + Sync + 'static> Service<A> {
         if target_bytes > TARGET_BYTES_MAX {
             return Err(Refusal::TargetTooLong { limit_bytes: TARGET_BYTES_MAX }.into());
         }
+        if routed.surface().is_nessie() && router::is_illegal(parts.uri.path()) {
+            return Err(Refusal::IllegalPath.into());
+        }
         let (op, params) = match routed {
             Routed::Op(op, params) => (op, params),
             Routed::Options(_, ops) => {
@@ -95,6 +98,7 @@ impl<A: Send + Sync + 'static> Service<A> {
                 return Err(Refusal::WrongMethod { allow: router::allow(ops) }.into());
             }
             Routed::Unknown(_) => return Err(Refusal::UnknownPath.into()),
+            Routed::Misplaced(_) => return Err(Refusal::MisplacedPath.into()),
         };
         check_media(op, &parts)?;
         let at_work = Arc::clone(&self.at_work).try_acquire_owned();
@@ -187,13 +191,8 @@ struct Face {
 
 impl Face {
     fn of(routed: &Routed, parts: &Parts) -> Self {
-        let (op, surface) = match routed {
-            Routed::Op(op, _) => (Some(*op), op.surface()),
-            Routed::Options(surface, _) | Routed::WrongMethod(surface, _) | Routed::Unknown(surface) => {
-                (None, *surface)
-            }
-        };
-        Face { op, surface, spec: ClientSpec::of(&parts.headers) }
+        let op = if let Routed::Op(op, _) = routed { Some(*op) } else { None };
+        Face { op, surface: routed.surface(), spec: ClientSpec::of(&parts.headers) }
     }
 
     fn render(self, failure: Failure, id: &RequestId) -> Reply {

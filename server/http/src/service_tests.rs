@@ -71,9 +71,7 @@ async fn handlers_answer() {
 #[tokio::test]
 async fn refusals_wear_the_body_of_their_surface() {
     for (method, path, headers, body, status, code, kind) in [
-        ("GET", "/api/v2/nothing", &[][..], "", 404, "UNKNOWN", ""),
-        ("PATCH", "/api/v2/trees/main", &[], "", 405, "UNKNOWN", ""),
-        ("GET", "/api/v2/trees/main", &[("accept", "text/html")], "", 406, "UNKNOWN", ""),
+        ("GET", "/api/v2/v1/config", &[][..], "", 404, "UNKNOWN", ""),
         (
             "POST",
             "/api/v2/trees/main/contents",
@@ -129,6 +127,24 @@ async fn refusals_wear_the_body_of_their_surface() {
             assert_eq!(answer["serverStackTrace"], Value::Null);
             assert!(answer["message"].is_string() && answer["reason"].is_string());
         }
+    }
+}
+
+/// What the reference server answers without a word is answered so.
+#[tokio::test]
+async fn the_nessie_api_refuses_some_requests_without_a_body() {
+    for (method, path, headers, status) in [
+        ("GET", "/api/v2/nothing", &[][..], 404),
+        ("GET", "/api/v1/trees/tree/a/b", &[], 404),
+        ("PATCH", "/api/v2/trees/main", &[], 405),
+        ("GET", "/api/v1/contents/%2e", &[], 405),
+        ("GET", "/api/v2/trees/main", &[("accept", "text/html")], 406),
+        ("GET", "/api/v2/trees/main%zz", &[], 400),
+    ] {
+        let (got, parts, answer) = call(request(method, path, headers, "")).await;
+        assert_eq!((got, answer), (status, Value::Null), "{method} {path}");
+        assert!(!parts.headers().contains_key("content-type"), "{method} {path}");
+        assert_eq!(parts.headers().contains_key("allow"), status == 405, "{method} {path}");
     }
 }
 

@@ -58,6 +58,8 @@ pub const KEYS: &[Key] = &[
     // Free space that the disk must have for a write to be taken; at most a twentieth of the disk, 0 for none.
     key(&["store", "reserve_mib"], Kind::Number(1 << 20), Some("128")),
     key(&["catalog", "default_branch"], Kind::Text, Some("main")),
+    // False answers 404 as the reference server does.
+    key(&["catalog", "merge_unrelated"], Kind::Bool, Some("true")),
     key(&["catalog", "document_cache_mib"], Kind::Number(1 << 20), Some("64")),
     key(&["log", "level"], Kind::Text, Some("info")),
     key(&["log", "format"], Kind::Word(&["human", "json"]), Some("human")),

@@ -90,6 +90,8 @@ pub struct Store {
 pub struct Catalog {
     /// The branch that a new store starts with.
     pub default_branch: String,
+    /// Whether branches that share no commit may be merged.
+    pub merge_unrelated: bool,
     /// Table and view metadata kept in memory, in MiB.
     pub document_cache_mib: u32,
 }
@@ -174,6 +176,7 @@ fn build(merged: &Merged) -> Result<Config, Error> {
         },
         catalog: Catalog {
             default_branch: get.text(&["catalog", "default_branch"]).unwrap_or_default(),
+            merge_unrelated: get.flag(&["catalog", "merge_unrelated"]).unwrap_or(true),
             document_cache_mib: get.number(&["catalog", "document_cache_mib"]).unwrap_or(0),
         },
         log: Log {

@@ -114,8 +114,11 @@ impl Server {
         let (clock, rng) = (Arc::new(SystemClock), Arc::new(SystemRng));
         let engine = Engine::start(store.clone(), clock, rng, Rules::default(), Options::default()).unwrap();
         let asked = Arc::new(Asked::default());
-        let settings =
-            Settings { default_branch: RefName::new("main").unwrap(), document_cache_bytes: 16 << 20 };
+        let settings = Settings {
+            default_branch: RefName::new("main").unwrap(),
+            merge_unrelated: true,
+            document_cache_bytes: 16 << 20,
+        };
         let catalog = Catalog::new(engine.clone(), warehouses.clone(), asked.clone(), settings);
         catalog.prepare().await.unwrap();
         let site = Site {

@@ -46,24 +46,63 @@ async fn an_empty_source_brings_nothing() {
     assert_eq!(server.keys("main").await, ["a"]);
 }
 
-/// The reference server takes the source's id and drops the target's properties.
+/// The reference server drops the target's properties.
 #[tokio::test]
-async fn a_namespace_put_on_both_sides_keeps_the_targets_id() {
+async fn a_namespace_put_on_both_sides_keeps_what_only_the_target_says() {
     let server = Server::start().await;
     let namespace = |properties| {
         let content = json!({"type": "NAMESPACE", "elements": ["n"], "properties": properties});
         json!([{"type": "PUT", "key": key("n"), "content": content}])
     };
     server.create("BRANCH", "dev", "main").await;
-    server.create("BRANCH", "clash", "main").await;
-    let id = added(&server.commit("main", "m", namespace(json!({"a": "1", "b": "2"}))).await, "n");
-    server.commit("dev", "m", namespace(json!({"b": "2", "c": "3"}))).await;
-    server.commit("clash", "m", namespace(json!({"a": "9"}))).await;
+    server.create("BRANCH", "picked", "main").await;
+    for branch in ["main", "picked"] {
+        server.commit(branch, "m", namespace(json!({"a": "1", "b": "2"}))).await;
+    }
+    let made = server.commit("dev", "m", namespace(json!({"b": "3", "c": "4"}))).await;
     server.merge("dev", "main", json!({})).await.ok();
-    let found = server.get("/api/v2/trees/main/contents/n").await.ok();
-    assert_eq!(found["content"]["id"], id);
-    assert_eq!(found["content"]["properties"], json!({"a": "1", "b": "2", "c": "3"}));
-    server.merge("clash", "main", json!({})).await.failed(409, "REFERENCE_CONFLICT");
+    server.transplant("dev", &[head(&made)], "picked", json!({})).await.ok();
+    for branch in ["main", "picked"] {
+        let found = server.get(&format!("/api/v2/trees/{branch}/contents/n")).await.ok();
+        // The id is the source's, as the reference server has it.
+        assert_eq!(found["content"]["id"], added(&made, "n"), "{branch}");
+        assert_eq!(found["content"]["properties"], json!({"a": "1", "b": "3", "c": "4"}), "{branch}");
+    }
+}
+
+/// The reference server can create both in a race.
+#[tokio::test]
+async fn a_branch_and_a_tag_never_share_a_name() {
+    let server = Server::start().await;
+    let hash = head(&server.commit("main", "m", json!([put("t", "s3://1")])).await);
+    for round in 0..8 {
+        let create = |kind: &'static str| {
+            let source = json!({"type": "BRANCH", "name": "main", "hash": hash});
+            let path = format!("/api/v2/trees?name=n{round}&type={kind}");
+            let server = &server;
+            async move { server.post(&path, source).await }
+        };
+        let answers = tokio::join!(create("BRANCH"), create("TAG"), create("BRANCH"), create("TAG"));
+        let answers = [answers.0, answers.1, answers.2, answers.3];
+        let made = answers.iter().filter(|answer| answer.status == 200).count();
+        let taken = answers.iter().filter(|answer| answer.status == 409).count();
+        assert_eq!((made, taken), (1, 3), "{answers:?}");
+        let found = server.get(&format!("/api/v2/trees?filter=ref.name=='n{round}'")).await.ok();
+        assert_eq!(list(&found["references"]).len(), 1);
+    }
+}
+
+/// The reference server never merges them; ours does unless it is told otherwise.
+#[tokio::test]
+async fn a_setting_refuses_branches_without_a_common_commit() {
+    let server = Server::without_unrelated_merges().await;
+    server.create("BRANCH", "dev", "main").await;
+    server.create("BRANCH", "empty", "main").await;
+    let from = head(&server.commit("dev", "m", json!([put("a", "s3://1")])).await);
+    let target = head(&server.commit("main", "m", json!([put("b", "s3://2")])).await);
+    let refused = server.merge("dev", "main", json!({})).await.failed(404, "REFERENCE_NOT_FOUND");
+    assert_eq!(refused["message"], format!("No common ancestor in parents of {target} and {from}"));
+    assert_eq!(server.merge("empty", "main", json!({})).await.ok()["wasApplied"], false);
 }
 
 /// The reference server checks every commit against the old head.

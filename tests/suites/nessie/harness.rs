@@ -78,6 +78,15 @@ impl Server {
 
     /// A fresh server with an authorizer of its own.
     pub async fn guarded(authorizer: Arc<dyn Authorizer>) -> Self {
+        Self::set_up(authorizer, true).await
+    }
+
+    /// A fresh server that, as the reference server, does not merge branches that share no commit.
+    pub async fn without_unrelated_merges() -> Self {
+        Self::set_up(Arc::new(OpenAuthorizer), false).await
+    }
+
+    async fn set_up(authorizer: Arc<dyn Authorizer>, merge_unrelated: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let warehouses = Warehouses::open(vec![WarehouseConfig {
             name: "lake".into(),
@@ -94,8 +103,11 @@ impl Server {
             Options::default(),
         )
         .expect("an engine starts on an empty store");
-        let settings =
-            Settings { default_branch: RefName::new("main").expect("a name"), document_cache_bytes: 1 << 20 };
+        let settings = Settings {
+            default_branch: RefName::new("main").expect("a name"),
+            merge_unrelated,
+            document_cache_bytes: 1 << 20,
+        };
         let catalog = Catalog::new(engine, warehouses, authorizer, settings);
         catalog.prepare().await.expect("an empty repository can be prepared");
         let site = Site {

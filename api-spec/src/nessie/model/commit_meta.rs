@@ -75,7 +75,8 @@ impl From<CommitMetaV2> for CommitMetaV1 {
     }
 }
 
-/// Commit meta in a request, whichever spelling it came in; what a client may set.
+/// Commit meta in a request, whichever spelling it came in; what a client may set. Unlike anywhere else, a field that
+/// nobody knows is refused: whoever wrote it would miss it later.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", from = "RawCommitMeta")]
 pub struct CommitMetaInput {
@@ -123,7 +124,7 @@ impl ServerSetField {
 }
 
 #[derive(Deserialize)]
-#[serde(rename = "CommitMeta", rename_all = "camelCase")]
+#[serde(rename = "CommitMeta", rename_all = "camelCase", deny_unknown_fields)]
 struct RawCommitMeta {
     message: String,
     author: Option<String>,

@@ -57,6 +57,7 @@ impl Catalog {
             branch: branch.clone(),
             expected,
             from: from.commit,
+            unrelated: self.settings().merge_unrelated,
             options: merge.options,
             meta,
             who: who.who(None),

@@ -42,13 +42,14 @@ fn refusal_type(refusal: &Refusal) -> ErrorType {
     match refusal {
         Refusal::Malformed(_)
         | Refusal::BodyBroken
+        | Refusal::IllegalPath
         | Refusal::BodyTooLarge { .. }
         | Refusal::TargetTooLong { .. }
         | Refusal::UnsupportedMediaType(_)
         | Refusal::BodyTimeout
         | Refusal::NotAcceptable => ErrorType::BadRequest,
         // On a table route Java takes it for "no such table", which is the mildest reading of a 404.
-        Refusal::UnknownPath => ErrorType::UnsupportedOperation,
+        Refusal::UnknownPath | Refusal::MisplacedPath => ErrorType::UnsupportedOperation,
         Refusal::WrongMethod { .. } | Refusal::NotOffered => ErrorType::UnsupportedOperation,
         Refusal::Busy { .. } | Refusal::ReadTimeout => ErrorType::ServiceUnavailable,
         Refusal::Unexpected { outcome_unknown: true, .. } => ErrorType::CommitStateUnknown,

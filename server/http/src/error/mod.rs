@@ -62,6 +62,9 @@ pub(crate) fn render(
     let reply = match surface {
         Surface::Iceberg if op.is_some_and(Op::is_token) => iceberg::token_refusal(&refusal),
         Surface::Iceberg => iceberg::refusal(&refusal),
+        Surface::NessieV1 | Surface::NessieV2 if refusal.is_silent_on_nessie() => {
+            Reply::empty(refusal.status())
+        }
         Surface::NessieV1 | Surface::NessieV2 | Surface::Ext => nessie::refusal(&refusal, spec),
     };
     match refusal {

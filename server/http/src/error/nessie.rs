@@ -33,11 +33,13 @@ fn refusal_code(refusal: &Refusal) -> ErrorCode {
     match refusal {
         Refusal::Malformed(_)
         | Refusal::BodyBroken
+        | Refusal::IllegalPath
         | Refusal::BodyTooLarge { .. }
         | Refusal::TargetTooLong { .. } => ErrorCode::BadRequest,
         Refusal::UnsupportedMediaType(_) => ErrorCode::UnsupportedMediaType,
         Refusal::Busy { .. } | Refusal::ReadTimeout => ErrorCode::ServiceUnavailable,
         Refusal::UnknownPath
+        | Refusal::MisplacedPath
         | Refusal::WrongMethod { .. }
         | Refusal::NotAcceptable
         | Refusal::BodyTimeout

@@ -14,6 +14,12 @@ pub enum Refusal {
         "There is nothing at this path. The Nessie API is at /api/v1 and /api/v2, the Iceberg REST API at /iceberg."
     )]
     UnknownPath,
+    /// The path is one of another surface.
+    #[error("There is nothing at this path; the Iceberg REST API is at /iceberg.")]
+    MisplacedPath,
+    /// The path is no part of a URI.
+    #[error("The path holds characters that must be percent-encoded.")]
+    IllegalPath,
     /// The path exists, the method does not; holds the `Allow` header.
     #[error("This path has no such method. It has: {allow}.")]
     WrongMethod {
@@ -77,7 +83,8 @@ impl Refusal {
     pub fn status(&self) -> StatusCode {
         match self {
             Refusal::Malformed(_) => StatusCode::BAD_REQUEST,
-            Refusal::UnknownPath => StatusCode::NOT_FOUND,
+            Refusal::UnknownPath | Refusal::MisplacedPath => StatusCode::NOT_FOUND,
+            Refusal::IllegalPath => StatusCode::BAD_REQUEST,
             Refusal::WrongMethod { .. } => StatusCode::METHOD_NOT_ALLOWED,
             Refusal::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
             Refusal::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -89,6 +96,18 @@ impl Refusal {
             Refusal::NotOffered => StatusCode::NOT_IMPLEMENTED,
             Refusal::Unexpected { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         }
+    }
+
+    /// Whether the Nessie API says nothing but the status (Nessie contract, section 1).
+    pub(crate) fn is_silent_on_nessie(&self) -> bool {
+        matches!(
+            self,
+            Refusal::UnknownPath
+                | Refusal::IllegalPath
+                | Refusal::WrongMethod { .. }
+                | Refusal::NotAcceptable
+                | Refusal::BodyTooLarge { .. }
+        )
     }
 
     /// Seconds for the `Retry-After` header.

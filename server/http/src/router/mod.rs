@@ -17,6 +17,7 @@ use http::Method;
 
 pub use op::{Effect, Op, Surface};
 use path::Segments;
+pub(crate) use path::is_illegal;
 pub use path::{Params, Span};
 
 /// What the router found.
@@ -30,6 +31,21 @@ pub enum Routed {
     WrongMethod(Surface, &'static [Op]),
     /// No such path. The surface says how to answer.
     Unknown(Surface),
+    /// A path of the Iceberg REST API below the base of the Nessie API.
+    Misplaced(Surface),
+}
+
+impl Routed {
+    /// The surface that answers.
+    pub fn surface(&self) -> Surface {
+        match self {
+            Routed::Op(op, _) => op.surface(),
+            Routed::Options(surface, _)
+            | Routed::WrongMethod(surface, _)
+            | Routed::Unknown(surface)
+            | Routed::Misplaced(surface) => *surface,
+        }
+    }
 }
 
 /// The operations of one path and its parameters.
@@ -47,6 +63,7 @@ pub fn route(method: &Method, path: &str) -> Routed {
         _ => (Surface::Ext, None),
     };
     match found {
+        None if surface.is_nessie() && looks_like_iceberg(&segments) => Routed::Misplaced(surface),
         None => Routed::Unknown(surface),
         Some((ops, params)) => match pick(ops, method) {
             Some(op) => Routed::Op(op, params),
@@ -54,6 +71,11 @@ pub fn route(method: &Method, path: &str) -> Routed {
             None => Routed::WrongMethod(surface, ops),
         },
     }
+}
+
+/// Whether somebody gave the base of the Nessie API to a client of the Iceberg REST API.
+fn looks_like_iceberg(segments: &Segments<'_>) -> bool {
+    matches!(segments.parts(), ["api", _, tail @ ..] if iceberg::find(segments, tail).is_some())
 }
 
 /// The operation of `ops` for `method`; `HEAD` falls back to `GET`.

@@ -44,13 +44,21 @@ pub(super) struct Segments<'p> {
 }
 
 impl<'p> Segments<'p> {
-    /// Cuts `path`; `None` when it has more than [`SEGMENTS_MAX`] segments.
+    /// Cuts `path`; `None` when it has more than [`SEGMENTS_MAX`] segments. Under `/api` a dot stands for the place
+    /// where it is and two dots for the one above (RFC 3986, 5.2.4), encoded or not; elsewhere they are names.
     pub fn split(path: &'p str) -> Option<Self> {
         let mut parts = [""; SEGMENTS_MAX];
-        let mut count = 0;
+        let mut count = 0usize;
         for part in path.split('/').filter(|part| !part.is_empty()) {
-            *parts.get_mut(count)? = part;
-            count += 1;
+            let has_dots = matches!(parts.first(), Some(&"api"));
+            match dots(part) {
+                1 if has_dots => {}
+                2 if has_dots => count = count.saturating_sub(1),
+                _ => {
+                    *parts.get_mut(count)? = part;
+                    count += 1;
+                }
+            }
         }
         Some(Segments { path, parts, count })
     }
@@ -73,4 +81,35 @@ impl<'p> Segments<'p> {
             _ => Span::default(),
         }
     }
+}
+
+/// How many dots a segment is; 0 when it holds anything else.
+fn dots(part: &str) -> usize {
+    let mut rest = part;
+    let mut count = 0;
+    while !rest.is_empty() {
+        let next = rest.strip_prefix('.').or_else(|| {
+            rest.split_at_checked(3)
+                .filter(|(code, _)| code.eq_ignore_ascii_case("%2E"))
+                .map(|(_, rest)| rest)
+        });
+        match next {
+            Some(next) => rest = next,
+            None => return 0,
+        }
+        count += 1;
+    }
+    count
+}
+
+/// Whether a raw path holds what no URI can: characters that must be encoded, or a percent sign without two digits.
+pub(crate) fn is_illegal(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    bytes.iter().enumerate().any(|(at, byte)| match byte {
+        b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => true,
+        b'%' => {
+            !matches!(bytes.get(at + 1..at + 3), Some(digits) if digits.iter().all(u8::is_ascii_hexdigit))
+        }
+        _ => false,
+    })
 }

@@ -43,7 +43,7 @@ pub(super) enum Decision {
     Drop,
     /// The target holds it already; not worth a word.
     Silent,
-    /// A namespace was put on both sides: its properties are merged.
+    /// A namespace was put on both sides: one comes of the two, and nothing is said about it.
     Namespaces { source: Entry, target: Entry },
     /// It conflicts.
     Conflict(Conflict),
@@ -79,8 +79,7 @@ pub(super) fn decide(
         }
     }
     if treatment.mode == Mode::Force {
-        // Deleting what is not there changes nothing.
-        return if change.source.is_none() && head.is_none() { Decision::Silent } else { wanted() };
+        return wanted();
     }
     if flavour == Flavour::Transplant && change.is_re_add() && conflict.kind == ConflictKind::ValueDiffers {
         return Decision::Conflict(Conflict::on_key(ConflictKind::ContentIdDiffers, key));

@@ -1,6 +1,7 @@
 //! Merge and transplant: three steps, plan (a value), build (into the writer's batch or an overlay), publish.
 
 mod decide;
+mod gather;
 mod plan;
 mod rules;
 mod transplant;
@@ -61,6 +62,8 @@ pub struct MergeRequest {
     pub expected: CommitId,
     /// The source commit.
     pub from: CommitId,
+    /// Whether the empty state serves as merge base where both share no commit.
+    pub unrelated: bool,
     /// Modes and dry run.
     pub options: Options,
     /// Metadata of the merge commit, message included.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lochan_storage_model::{CommitId, ConflictKind, Content, ContentId, ContentKey};
 use proptest::prelude::*;
 
-use super::{KeyBehavior, Mode};
+use super::{KeyBehavior, Mode, Options};
 use crate::{Engine, Error, testing::*};
 
 /// What a key holds in the model: content id and a number that stands for the value.
@@ -250,37 +250,68 @@ async fn branches_cut_from_the_empty_state_merge() {
     assert_eq!(contents(&engine, "main").await.len(), 2);
 }
 
-#[tokio::test]
-async fn a_namespace_put_on_both_sides_keeps_the_targets_id_and_all_properties() {
+/// `main` and `dev` each hold a namespace of their own at `ns`; gives the ids of both.
+async fn namespaces_on_both_sides(
+    ours: &[(&str, &str)],
+    theirs: &[(&str, &str)],
+) -> (Engine, ContentId, ContentId) {
     let engine = engine().await;
     commit(&engine, "main", vec![put("first", table(0))]).await;
     branch(&engine, "dev", "main").await;
-    let ours = commit(&engine, "main", vec![put("ns", namespace("ns", &[("a", "1"), ("same", "x")]))])
-        .await
-        .added[0]
-        .1;
-    commit(&engine, "dev", vec![put("ns", namespace("ns", &[("b", "2"), ("same", "x")]))]).await;
-    commit(&engine, "dev", vec![put("ns.t", table(1))]).await;
-    assert!(merge(&engine, "dev", "main").await.applied);
-    let state = contents(&engine, "main").await;
-    assert_eq!(state[&key("ns")], (ours, namespace("ns", &[("a", "1"), ("b", "2"), ("same", "x")])));
-    assert!(state.contains_key(&key("ns.t")));
+    let ours = commit(&engine, "main", vec![put("ns", namespace("ns", ours))]).await.added[0].1;
+    let theirs = commit(&engine, "dev", vec![put("ns", namespace("ns", theirs))]).await.added[0].1;
+    (engine, ours, theirs)
 }
 
 #[tokio::test]
-async fn a_property_with_two_values_conflicts_unless_forced() {
+async fn a_namespace_put_on_both_sides_keeps_all_properties() {
+    let (engine, ours, theirs) =
+        namespaces_on_both_sides(&[("a", "1"), ("same", "x")], &[("b", "2"), ("same", "x")]).await;
+    commit(&engine, "main", vec![put("ns.ours", table(1))]).await;
+    commit(&engine, "dev", vec![put("ns.theirs", table(2))]).await;
+    let outcome = merge(&engine, "dev", "main").await;
+    assert!(outcome.applied);
+    assert_eq!(outcome.details.len(), 1, "only the table is told: {:?}", outcome.details);
+    let state = contents(&engine, "main").await;
+    assert_ne!(ours, theirs);
+    assert_eq!(state[&key("ns")], (theirs, namespace("ns", &[("a", "1"), ("b", "2"), ("same", "x")])));
+    assert!(state.contains_key(&key("ns.ours")) && state.contains_key(&key("ns.theirs")));
+}
+
+#[tokio::test]
+async fn of_a_property_named_on_both_sides_the_sources_value_counts() {
+    for mode in [Mode::Normal, Mode::Force] {
+        let (engine, _, theirs) = namespaces_on_both_sides(&[("a", "1"), ("own", "x")], &[("a", "2")]).await;
+        let options = Options { default_mode: mode, ..merge_options() };
+        assert!(try_merge(&engine, "dev", "main", options).await.unwrap().applied);
+        let joined = namespace("ns", &[("a", "2"), ("own", "x")]);
+        assert_eq!(contents(&engine, "main").await[&key("ns")], (theirs, joined), "{mode:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_transplanted_namespace_joins_the_one_that_stands_there() {
+    let (engine, _, theirs) = namespaces_on_both_sides(&[("a", "1")], &[("b", "2")]).await;
+    let picked = head(&engine, "dev").await;
+    transplant(&engine, vec![picked], "main").await;
+    let joined = namespace("ns", &[("a", "1"), ("b", "2")]);
+    assert_eq!(contents(&engine, "main").await[&key("ns")], (theirs, joined));
+}
+
+#[tokio::test]
+async fn a_forced_delete_of_what_is_gone_is_kept_and_told() {
     let engine = engine().await;
-    commit(&engine, "main", vec![put("first", table(0))]).await;
+    let id = commit(&engine, "main", vec![put("t", table(1))]).await.added[0].1;
     branch(&engine, "dev", "main").await;
-    let ours = commit(&engine, "main", vec![put("ns", namespace("ns", &[("a", "1")]))]).await.added[0].1;
-    commit(&engine, "dev", vec![put("ns", namespace("ns", &[("a", "2")]))]).await;
-    let refused = merge(&engine, "dev", "main").await;
-    assert!(!refused.successful);
-    assert_eq!(refused.details[0].conflict.as_ref().unwrap().kind, ConflictKind::ValueDiffers);
-    let mut options = merge_options();
-    options.default_mode = Mode::Force;
-    assert!(try_merge(&engine, "dev", "main", options).await.unwrap().applied);
-    assert_eq!(contents(&engine, "main").await[&key("ns")], (ours, namespace("ns", &[("a", "2")])));
+    commit(&engine, "main", vec![delete("t")]).await;
+    commit(&engine, "dev", vec![delete("t")]).await;
+    let options = Options { default_mode: Mode::Force, ..merge_options() };
+    let outcome = try_merge(&engine, "dev", "main", options).await.unwrap();
+    assert!(outcome.applied);
+    assert_eq!(outcome.details.iter().map(|detail| &detail.key).collect::<Vec<_>>(), [&key("t")]);
+    assert!(contents(&engine, "main").await.is_empty());
+    // The key is free for another content.
+    assert_ne!(commit(&engine, "main", vec![put("t", table(2))]).await.added[0].1, id);
 }
 
 #[tokio::test]

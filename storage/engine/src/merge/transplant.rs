@@ -12,7 +12,8 @@ use lochan_storage_odb::RefOperation;
 use super::{
     Detail, Outcome, Sides, TransplantRequest,
     decide::{Change, Flavour},
-    plan::{check_gathered, check_options, check_target, gather},
+    gather::{check_gathered, gather},
+    plan::{check_options, check_target},
 };
 use crate::{
     error::Error,

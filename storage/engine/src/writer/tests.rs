@@ -332,6 +332,7 @@ async fn a_merge_planned_before_another_merge_landed_is_stale() {
             branch: name("main"),
             expected: on.reference.target,
             from,
+            unrelated: true,
             options: testing::merge_options(),
             meta: CommitMeta::default(),
             who: Who::default(),

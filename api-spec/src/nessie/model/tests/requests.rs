@@ -48,7 +48,7 @@ fn reference_bodies() {
 #[test]
 fn commit_meta_in_either_spelling() {
     let new = json!({"message": "m", "authors": ["a", "b"], "author": "c", "allSignedOffBy": ["s"],
-        "allProperties": {"k": ["1", "2"], "none": []}, "properties": {"x": "y"}, "zzz": 1});
+        "allProperties": {"k": ["1", "2"], "none": []}, "properties": {"x": "y"}});
     let read_meta = |wire| read::<CommitMetaInput>(wire).unwrap();
     let meta = read_meta(new);
     assert_eq!(meta.authors, ["a", "b"]);
@@ -73,7 +73,12 @@ fn commit_meta_in_either_spelling() {
         "allProperties": null, "parentCommitHashes": null}),
     );
     assert_eq!(nulls, CommitMetaInput { message: "m".into(), ..CommitMetaInput::default() });
-    for bad in [json!({}), json!({"message": null}), json!({"message": "m", "authorTime": "2020-01-01"})] {
+    for bad in [
+        json!({}),
+        json!({"message": null}),
+        json!({"message": "m", "authorTime": "2020-01-01"}),
+        json!({"message": "m", "autor": "a"}),
+    ] {
         assert!(read::<CommitMetaInput>(bad).is_err());
     }
 }

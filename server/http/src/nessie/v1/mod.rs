@@ -5,6 +5,7 @@ mod config;
 mod contents;
 mod diff;
 mod entries;
+mod hash_order;
 mod log;
 mod merge;
 mod namespaces;

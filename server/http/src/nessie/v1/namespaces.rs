@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::handlers::Answer;
 use crate::nessie::convert::{content, key_from_text, key_in, point};
 use crate::nessie::refuse::{bad, required};
+use crate::nessie::v1::hash_order;
 use crate::reply::Reply;
 
 /// `GET namespaces/{ref}`
@@ -25,7 +26,8 @@ pub async fn list(app: Arc<App>, req: Req) -> Answer {
     let query: get_namespaces::Query = req.query()?;
     let at = at(&req, query.hash_on_ref.as_deref())?;
     let below = query.name.as_deref().map(key_from_text).transpose()?.flatten();
-    let found = app.catalog.list_namespaces(&req.principal(), &at, below.as_ref()).await?;
+    let mut found = app.catalog.list_namespaces(&req.principal(), &at, below.as_ref()).await?;
+    hash_order::sort(&mut found, |namespace| &namespace.elements);
     Ok(Reply::json(&GetNamespacesResponse { namespaces: found.into_iter().map(out).collect() }))
 }
 

@@ -1,0 +1,50 @@
+//! The order in which the reference server lists namespaces: that of a hash table of its language, keyed by their elements.
+//!
+//! No client needs it. It is here so that comparing answers of both servers shows what matters.
+
+/// Sorts `items` by their places in a hash table made for just as many; those of one place stay in order.
+pub(super) fn sort<T>(items: &mut [T], elements: impl Fn(&T) -> &[String]) {
+    let places_max = places(items.len());
+    items.sort_by_key(|item| {
+        let hash = list_hash(elements(item));
+        (hash ^ (hash >> 16)) & (places_max - 1)
+    });
+}
+
+/// Places of a table for `count` items that is never more than three quarters full; a power of two.
+fn places(count: usize) -> u32 {
+    let wanted = if count < 3 { count + 1 } else { (count * 4).div_ceil(3) };
+    u32::try_from(wanted.next_power_of_two()).unwrap_or(1 << 30)
+}
+
+fn list_hash(elements: &[String]) -> u32 {
+    elements.iter().fold(1, |hash: u32, element| hash.wrapping_mul(31).wrapping_add(text_hash(element)))
+}
+
+fn text_hash(text: &str) -> u32 {
+    text.encode_utf16().fold(0, |hash: u32, unit| hash.wrapping_mul(31).wrapping_add(unit.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_the_language() {
+        assert_eq!(text_hash(""), 0);
+        assert_eq!(text_hash("ab"), 97 * 31 + 98);
+        assert_eq!(text_hash("polygenelubricants"), 1 << 31);
+        assert_eq!(list_hash(&["a".into(), "b".into()]), (31 + 97) * 31 + 98);
+    }
+
+    #[test]
+    fn the_order_is_by_place_not_by_name() {
+        let mut names: Vec<Vec<String>> = ["db", "x", "y"].iter().map(|name| vec![(*name).into()]).collect();
+        sort(&mut names, |name| name);
+        assert_eq!(names.concat(), ["y", "db", "x"]);
+        assert_eq!(
+            [places(0), places(1), places(2), places(3), places(5), places(6), places(7)],
+            [1, 2, 4, 4, 8, 8, 16]
+        );
+    }
+}

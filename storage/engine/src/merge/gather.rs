@@ -1,0 +1,210 @@
+//! Applying what a source changed to a target, key by key; shared by merges and transplants.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lochan_storage_model::{
+    Conflict, Content, ContentKey, ContentType, Entry, IndexKey, ObjectKind, SystemPath, key::DomainKey,
+};
+use lochan_storage_odb::NewObject;
+
+use super::{
+    Detail, KeyBehavior, Mode, Options, Rule, RuleOutcome, Sides,
+    decide::{Change, Decision, Flavour, Treatment, decide},
+};
+use crate::{
+    commit::{NamespaceCheck, check_namespaces},
+    error::Error,
+    index::{Edit, Tree},
+    state::Core,
+};
+
+/// Changes of one draft being gathered.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) edits: BTreeMap<IndexKey, Option<Entry>>,
+    pub(super) objects: Vec<NewObject>,
+    pub(super) details: BTreeMap<ContentKey, Detail>,
+    pub(super) conflicts: Vec<Conflict>,
+    pub(super) system_conflicts: Vec<Conflict>,
+    pub(super) relied: Vec<(IndexKey, Option<Entry>)>,
+    pub(super) prefixes: Vec<Vec<u8>>,
+    pub(super) namespaces: NamespaceCheck,
+    /// A rule has looked at more than can be named.
+    pub(super) exact: bool,
+}
+
+impl Gathered {
+    pub(super) fn into_edits(self) -> Vec<Edit> {
+        self.edits.into_iter().map(|(key, entry)| Edit { key, entry }).collect()
+    }
+
+    /// Notes that `key`, which holds `head` on the target, shall hold `entry`, and what that means for namespaces.
+    fn put(&mut self, key: &ContentKey, head: Option<&Entry>, entry: Option<Entry>) {
+        let is_namespace =
+            |entry: Option<&Entry>| entry.is_some_and(|entry| entry.content_type == ContentType::Namespace);
+        // What the target holds goes, whatever stood there at the base.
+        if is_namespace(head) && !is_namespace(entry.as_ref()) {
+            self.namespaces.deleted_namespaces.push(key.clone());
+        }
+        match &entry {
+            Some(entry) if head.is_none_or(|head| head.content_id != entry.content_id) => {
+                self.namespaces.new.insert(key.clone(), entry.content_type);
+            }
+            Some(_) => {}
+            None => {
+                self.namespaces.deleted.insert(key.clone());
+            }
+        }
+        self.edits.insert(key.index_key(), entry);
+    }
+
+    pub(super) fn has_conflict(&self) -> bool {
+        !self.system_conflicts.is_empty() || self.details.values().any(|detail| detail.conflict.is_some())
+    }
+
+    fn keep_object(&mut self, object: Option<(lochan_storage_model::ObjectId, Vec<u8>)>) {
+        self.objects.extend(object.map(|(id, bytes)| NewObject {
+            kind: ObjectKind::Value,
+            id,
+            bytes: bytes.into(),
+        }));
+    }
+}
+
+/// Applies the source's changes to `target`, deciding key by key.
+pub(super) async fn gather(
+    core: &Core,
+    target: &Tree,
+    changes: &[(IndexKey, Change)],
+    options: &Options,
+    flavour: Flavour,
+    sides: impl Fn() -> Sides,
+) -> Result<Gathered, Error> {
+    let mut out = Gathered::default();
+    let mut contents: Vec<(ContentKey, &Change)> = Vec::with_capacity(changes.len());
+    let mut systems: Vec<(SystemPath, &IndexKey, &Change)> = Vec::new();
+    for (key, change) in changes {
+        match key.decode().map_err(|e| Error::corrupt("an index key", e.to_string()))? {
+            DomainKey::Content(content) => {
+                contents.push((content, change));
+            }
+            DomainKey::System(path) => systems.push((path, key, change)),
+        }
+    }
+    let mut taken: BTreeSet<ContentKey> = BTreeSet::new();
+    for (path, key, change) in systems {
+        let head = target.get(&core.nodes, key).await?;
+        match core.rules.find(&path) {
+            Rule::NotMerged => {}
+            Rule::Whole => {
+                if head == change.base {
+                    out.edits.insert(key.clone(), change.source.clone());
+                } else if head != change.source {
+                    out.system_conflicts.push(Conflict::on_path(&path));
+                }
+                out.relied.push((key.clone(), head));
+            }
+            Rule::Function(rule) => {
+                out.exact = true;
+                match rule.merge(&path, &sides()).await? {
+                    RuleOutcome::Keep => {}
+                    RuleOutcome::Conflicts(conflicts) => out.system_conflicts.extend(conflicts),
+                    RuleOutcome::Take { value, with } => {
+                        let entry = value.map(|json| {
+                            let (entry, object) =
+                                Entry::of(lochan_storage_model::ContentId::NONE, &Content::System(json));
+                            out.keep_object(object);
+                            entry
+                        });
+                        if entry != head {
+                            out.edits.insert(key.clone(), entry);
+                        }
+                        taken.extend(with);
+                    }
+                }
+            }
+        }
+    }
+    for (key, change) in contents {
+        let index_key = key.index_key();
+        let head = target.get(&core.nodes, &index_key).await?;
+        let mut treatment = treatment(&key, options, &mut out);
+        if taken.contains(&key) {
+            treatment = Treatment { mode: Mode::Force, ..Treatment::default() };
+        }
+        let mode = treatment.mode;
+        match decide(&key, change, head.as_ref(), &treatment, flavour) {
+            Decision::Silent => {}
+            Decision::Drop => {
+                out.details.insert(key.clone(), Detail { key, mode, conflict: None });
+                continue;
+            }
+            Decision::Conflict(conflict) => {
+                out.conflicts.push(conflict.clone());
+                out.details.insert(key.clone(), Detail { key, mode, conflict: Some(conflict) });
+            }
+            Decision::Apply(entry) => {
+                out.put(&key, head.as_ref(), entry);
+                out.details.insert(key.clone(), Detail { key, mode, conflict: None });
+            }
+            Decision::Namespaces { source, target } => {
+                let entry = join_namespaces(core, &key, source, &target, &mut out).await?;
+                out.put(&key, head.as_ref(), Some(entry));
+            }
+        }
+        out.relied.push((index_key, head));
+    }
+    Ok(out)
+}
+
+/// The treatment of a key, with the objects of contents given for it.
+fn treatment(key: &ContentKey, options: &Options, out: &mut Gathered) -> Treatment {
+    let Some(KeyBehavior { mode, expected, resolved }) = options.keys.get(key) else {
+        return Treatment { mode: options.default_mode, ..Treatment::default() };
+    };
+    let mut entry_of = |given: &Option<(lochan_storage_model::ContentId, Content)>| {
+        given.as_ref().map(|(id, content)| {
+            let (entry, object) = Entry::of(*id, content);
+            out.keep_object(object);
+            entry
+        })
+    };
+    Treatment { mode: *mode, expected: entry_of(expected), resolved: entry_of(resolved) }
+}
+
+/// A namespace put on both sides takes the source's id, as the reference server has it; but what only the target says
+/// stays. Of a property that both name the source's value counts.
+async fn join_namespaces(
+    core: &Core,
+    key: &ContentKey,
+    source: Entry,
+    target: &Entry,
+    out: &mut Gathered,
+) -> Result<Entry, Error> {
+    let (theirs, ours) = (core.content(&source).await?, core.content(target).await?);
+    let (
+        Content::Namespace { elements, properties: theirs },
+        Content::Namespace { properties: mut joined, .. },
+    ) = (theirs, ours)
+    else {
+        return Err(Error::corrupt(format!("namespace {key}"), "it holds another content"));
+    };
+    joined.extend(theirs.iter().map(|(name, value)| (name.clone(), value.clone())));
+    if joined == theirs {
+        return Ok(source);
+    }
+    let (entry, object) = Entry::of(source.content_id, &Content::Namespace { elements, properties: joined });
+    out.keep_object(object);
+    Ok(entry)
+}
+
+/// Runs the namespace rules on what was gathered; what they read is relied on too.
+pub(super) async fn check_gathered(core: &Core, target: &Tree, out: &mut Gathered) -> Result<(), Error> {
+    let (conflicts, read) = check_namespaces(core, target, &out.namespaces).await?;
+    if !conflicts.is_empty() {
+        return Err(Error::Conflicts(conflicts));
+    }
+    out.relied.extend(read.entries);
+    out.prefixes.extend(read.prefixes);
+    Ok(())
+}
