@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::root;
 
-/// Folders that are not part of the tree.
-const SKIPPED_FOLDERS: [&str; 5] = [".git", "target", "lochan-data", "__pycache__", ".venv"];
+/// What is not part of the tree. `.git` is a file where the tree is one of several of a repository.
+const SKIPPED: [&str; 5] = [".git", "target", "lochan-data", "__pycache__", ".venv"];
 /// Written by tools.
 const SKIPPED_FILES: [&str; 1] = ["Cargo.lock"];
 /// The one place that names the neighbour folder: the optional kits, absent in most clones.
@@ -44,10 +44,11 @@ fn visit(folder: &Path, look: &mut dyn FnMut(&Path, &str)) {
     for entry in fs::read_dir(folder).expect("the tree can be listed") {
         let path = entry.expect("the tree can be listed").path();
         let name = path.file_name().expect("entries have names").to_string_lossy().into_owned();
+        if SKIPPED.contains(&name.as_str()) {
+            continue;
+        }
         if path.is_dir() {
-            if !SKIPPED_FOLDERS.contains(&name.as_str()) {
-                visit(&path, look);
-            }
+            visit(&path, look);
         } else if !SKIPPED_FILES.contains(&name.as_str())
             // What is not text, or went away while we looked, has nothing to say.
             && let Ok(text) = fs::read_to_string(&path)
