@@ -12,6 +12,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{commit, content, merge, reference, setup, state};
+use crate::settings::Secret;
+use crate::shell;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -49,8 +51,14 @@ pub struct Cli {
 #[command(next_help_heading = "Options of every command")]
 pub struct Global {
     /// The server's root, such as http://127.0.0.1:19120/ [env: LOCHAN_ENDPOINT].
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", alias = "uri")]
     pub endpoint: Option<String>,
+    /// A bearer token. Other users of the machine can see it; LOCHAN_TOKEN or a file is better.
+    #[arg(long, global = true, value_name = "TOKEN", alias = "auth-token", value_parser = secret, hide_short_help = true)]
+    pub token: Option<Secret>,
+    /// A file that holds the bearer token [env: LOCHAN_TOKEN_FILE].
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "token")]
+    pub token_file: Option<PathBuf>,
     /// Write one JSON document to standard output, and errors as one JSON object to standard error.
     ///
     /// Documents are those of the Nessie API v2, listings put together from all pages. `merge` and `cherry-pick` add
@@ -72,12 +80,16 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub color: Colour,
-    /// Never start $PAGER.
+    /// Never start a pager ($LOCHAN_PAGER, $PAGER, less).
     #[arg(long, global = true)]
     pub no_pager: bool,
-    /// The configuration file [env: LOCHAN_CONFIG; usually ~/.config/lochan/config.toml].
+    /// The settings file [env: LOCHAN_CONFIG; usually ~/.config/lochan/config.toml].
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+fn secret(text: &str) -> Result<Secret, std::convert::Infallible> {
+    Ok(Secret::new(text.trim()))
 }
 
 /// When to use colours.
@@ -137,11 +149,23 @@ pub enum Command {
     /// The head that was read is sent along, so that nothing committed meanwhile is lost unseen. Commits that are left
     /// behind are listed, with the command that brings them back.
     Reset(reference::reset::Args),
-    /// Show the settings in force and where they come from.
-    Config,
-    /// Ask the server about itself.
+    /// Make keys what they were in another state, as one commit.
+    ///
+    /// Each key gets the content that it has in the state given (lochan revert nyc.flights to main~3); others stay as
+    /// they are. A key that the state does not have is deleted only with --allow-deletes.
+    Revert(content::revert::Args),
+    /// Show the settings in force and where they come from, or change the settings file.
+    Config(setup::config::Args),
+    /// Ask the server about itself, or say which server and branch are meant.
     #[command(subcommand)]
     Remote(setup::remote::Verb),
+    /// Say statements one after the other.
+    ///
+    /// A statement is a command without the word `lochan`, or a statement of the Nessie CLI (USE BRANCH dev; SHOW LOG).
+    /// `help` lists them, Tab completes commands, references and keys. Without a terminal, statements are read from
+    /// standard input: echo 'log main; diff main dev' | lochan sh
+    #[command(visible_alias = "shell")]
+    Sh(shell::Args),
     /// Print a completion script for a shell.
     ///
     /// For example: lochan completions bash > ~/.local/share/bash-completion/completions/lochan

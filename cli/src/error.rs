@@ -40,6 +40,16 @@ pub enum Error {
         /// The other.
         wanted: &'static str,
     },
+    /// A content of another type than was named.
+    #[error("'{key}' is a {is}, not a {wanted}")]
+    WrongType {
+        /// The key, as it is typed.
+        key: String,
+        /// The type it has.
+        is: &'static str,
+        /// The type that was named.
+        wanted: &'static str,
+    },
     /// No commit begins with the digits given.
     #[error("no commit begins with '{0}'")]
     NoCommit(String),
@@ -54,6 +64,14 @@ pub enum Error {
         /// The state, as the user calls it.
         state: String,
     },
+    /// A revert would delete a key, and nobody said that it may.
+    #[error("'{key}' does not exist on {state}: to be as it was there, it would have to be deleted")]
+    WouldDelete {
+        /// The key, as it is typed.
+        key: String,
+        /// The state, as the user calls it.
+        state: String,
+    },
     /// A word that is neither reference nor key.
     #[error("'{word}' is neither a branch, a tag nor a key on {state}")]
     NothingCalled {
@@ -62,6 +80,9 @@ pub enum Error {
         /// Where keys were looked up.
         state: String,
     },
+    /// A key that the settings file does not set.
+    #[error("'{0}' is not set in the settings file")]
+    NotSet(String),
     /// Output could not be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
@@ -103,8 +124,12 @@ impl Error {
             Self::Usage(_) | Self::Settings(_) | Self::File { .. } | Self::AmbiguousCommit(_) => Kind::Usage,
             Self::Client(error) => error.kind(),
             Self::Merge(_) => Kind::Conflict,
-            Self::WrongKind { .. } => Kind::Refused,
-            Self::NoCommit(_) | Self::NoContent { .. } | Self::NothingCalled { .. } => Kind::NotFound,
+            Self::WrongKind { .. } | Self::WrongType { .. } => Kind::Refused,
+            Self::NoCommit(_)
+            | Self::NoContent { .. }
+            | Self::WouldDelete { .. }
+            | Self::NothingCalled { .. }
+            | Self::NotSet(_) => Kind::NotFound,
             Self::Output(_) | Self::Json(_) => Kind::Bug,
         }
     }

@@ -9,7 +9,7 @@ use crate::client::{self, Refusal};
 use crate::commands::Session;
 use crate::error::{Error, MergeConflict};
 use crate::output::page::HASH_DIGITS_SHORT;
-use crate::settings::{ENDPOINT_DEFAULT, Source};
+use crate::settings::{Credentials, ENDPOINT_DEFAULT, Source};
 
 /// How alike two names must be to suggest one for the other, from 0 to 1.
 const LIKENESS_MIN: f64 = 0.75;
@@ -57,6 +57,9 @@ pub async fn for_error(error: &Error, session: &Session) -> Vec<String> {
             }
             client::Error::Unknown { request, .. } => outcome_unknown(request),
             client::Error::Refused(refusal) => refused(refusal, session).await,
+            client::Error::NoToken { .. } => {
+                vec!["`lochan config` shows which client asks which provider".to_owned()]
+            }
             client::Error::Setup { .. } | client::Error::Broken { .. } => Vec::new(),
         },
         Error::Merge(conflict) => merge_conflict(conflict),
@@ -66,6 +69,7 @@ pub async fn for_error(error: &Error, session: &Session) -> Vec<String> {
         ],
         Error::AmbiguousCommit(_) => vec!["give more digits".to_owned()],
         Error::WrongKind { name, is, .. } => vec![format!("say `lochan {is} assign {name} to POINT`")],
+        Error::WouldDelete { .. } => vec!["--allow-deletes deletes it".to_owned()],
         Error::NoContent { key, state } => missing_key(key, state, session).await,
         Error::NothingCalled { word, state } => {
             let mut hints = near_references(word, session).await;
@@ -87,7 +91,7 @@ fn unreachable_server(session: &Session) -> Vec<String> {
             let file = settings.file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
             hints.push(format!("the address comes from {file}"));
         }
-        Source::Flag | Source::Default => {}
+        Source::Flag | Source::Statement | Source::Default => {}
     }
     hints.push(
         "start a server with `lochan-server`, or name another with --endpoint or LOCHAN_ENDPOINT".to_owned(),
@@ -131,10 +135,22 @@ fn merge_conflict(conflict: &MergeConflict) -> Vec<String> {
 async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
     let mut hints = Vec::new();
     match (refusal.status, refusal.code) {
-        (401, _) => hints.push(match &session.settings.token {
-            None => "give a token with LOCHAN_TOKEN, LOCHAN_TOKEN_FILE or `token_file` in the configuration file",
-            Some(_) => "the token that was sent is not valid, or no longer (see `lochan config`)",
-        }.to_owned()),
+        (401, _) => hints.push(
+            match &session.settings.credentials {
+                Credentials::None => {
+                    "give a token with LOCHAN_TOKEN, LOCHAN_TOKEN_FILE, --token-file or `lochan config --set token_file FILE`"
+                }
+                _ => "the token that was sent is not valid, or no longer (see `lochan config`)",
+            }
+            .to_owned(),
+        ),
+        (403, _) => hints.push(
+            match &session.settings.credentials {
+                Credentials::None => "a token may allow it: LOCHAN_TOKEN, LOCHAN_TOKEN_FILE or --token-file",
+                _ => "the token's role does not allow it; whoever keeps the server's rules can change that",
+            }
+            .to_owned(),
+        ),
         (_, Some(ErrorCode::ReferenceNotFound)) => {
             if let Some(name) = quoted_after(&refusal.message, "Named reference ") {
                 hints.extend(near_references(name, session).await);

@@ -9,6 +9,12 @@ use lochan_api_spec::syntax::Instant;
 
 use crate::args::Colour;
 
+/// Columns of a line where nothing says how many there are.
+pub const COLUMNS_DEFAULT: usize = 80;
+
+/// Columns below which nothing is cut any shorter.
+const COLUMNS_MIN: usize = 40;
+
 /// The time zone in which people read times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zone {
@@ -16,6 +22,15 @@ pub enum Zone {
     Local,
     /// UTC.
     Utc,
+}
+
+/// The terminal behind standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Screen {
+    /// Columns of a line.
+    pub columns: usize,
+    /// Lines.
+    pub lines: usize,
 }
 
 /// The surroundings of one run. [`Host::of_process`] is the real one; tests make their own.
@@ -32,8 +47,10 @@ pub struct Host {
     pub stdout: Box<dyn Write>,
     /// Standard error.
     pub stderr: Box<dyn Write>,
-    /// Whether standard output is a terminal, so that a pager makes sense.
-    pub terminal: bool,
+    /// The terminal behind standard output, so that a pager makes sense.
+    pub screen: Option<Screen>,
+    /// Whether a person can be asked: standard input and output are a terminal of this process.
+    pub interactive: bool,
     /// Whether standard output takes colours.
     pub stdout_colour: bool,
     /// Whether standard error takes colours.
@@ -43,18 +60,26 @@ pub struct Host {
 impl Host {
     /// The surroundings of this process.
     pub fn of_process() -> Self {
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let takes_colour = |choice| !matches!(choice, anstream::ColorChoice::Never);
+        let size = || {
+            let (width, height) = terminal_size::terminal_size()?;
+            Some(Screen { columns: usize::from(width.0).max(COLUMNS_MIN), lines: usize::from(height.0) })
+        };
+        // A terminal that does not know its size (width 0) is one of 80 columns, and too low for any text.
+        let screen = io::stdout()
+            .is_terminal()
+            .then(|| size().unwrap_or(Screen { columns: COLUMNS_DEFAULT, lines: 1 }));
         Self {
             vars: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .collect(),
-            now: Instant::from_micros(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX)),
+            now: now(),
             zone: Zone::Local,
             stdin: Box::new(io::stdin()),
             stdout: Box::new(io::stdout()),
             stderr: Box::new(io::stderr()),
-            terminal: io::stdout().is_terminal(),
+            screen,
+            interactive: screen.is_some() && io::stdin().is_terminal(),
             stdout_colour: takes_colour(anstream::AutoStream::choice(&io::stdout())),
             stderr_colour: takes_colour(anstream::AutoStream::choice(&io::stderr())),
         }
@@ -63,6 +88,11 @@ impl Host {
     /// A variable that is set and not empty.
     pub fn var(&self, name: &str) -> Option<&str> {
         self.vars.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// Columns of a line.
+    pub fn columns(&self) -> usize {
+        self.screen.map_or(COLUMNS_DEFAULT, |screen| screen.columns)
     }
 
     /// Applies `--color`.
@@ -74,10 +104,10 @@ impl Host {
         }
     }
 
-    /// Writes text with colours to standard output; through `$PAGER` when `paging` and a terminal reads it.
+    /// Writes text with colours to standard output; through a pager when `paging` and a terminal reads it.
     pub fn show(&mut self, text: String, paging: bool) -> io::Result<()> {
         let text = if self.stdout_colour { text } else { anstream::adapter::strip_str(&text).to_string() };
-        if paging && self.terminal && self.page(&text)? {
+        if paging && self.screen.is_some_and(|screen| !fits(&text, screen)) && self.page(&text)? {
             return Ok(());
         }
         self.stdout.write_all(text.as_bytes())?;
@@ -94,11 +124,12 @@ impl Host {
         self.stderr.flush()
     }
 
-    /// Shows text in the pager; false when there is none that starts.
+    /// Shows text in the pager; false when there is none that starts. `PAGER=` (empty) and `PAGER=cat` are none.
     fn page(&self, text: &str) -> io::Result<bool> {
-        let Some(pager) = self.var("PAGER") else { return Ok(false) };
+        let pager = ["LOCHAN_PAGER", "PAGER"].into_iter().find_map(|name| self.vars.get(name));
+        let pager = pager.map_or("less", String::as_str);
         let mut words = pager.split_whitespace();
-        let Some(program) = words.next() else { return Ok(false) };
+        let Some(program) = words.next().filter(|program| *program != "cat") else { return Ok(false) };
         let mut command = Command::new(program);
         command.args(words).stdin(Stdio::piped());
         if self.var("LESS").is_none() {
@@ -115,4 +146,23 @@ impl Host {
         child.wait()?;
         Ok(true)
     }
+}
+
+/// The system's time.
+pub fn now() -> Instant {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Instant::from_micros(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// Whether a text stands on one screen, the prompt's line included. Long lines count as often as they are broken.
+fn fits(text: &str, screen: Screen) -> bool {
+    let rows = |line: &str| {
+        let plain = anstream::adapter::strip_str(line).to_string();
+        unicode_width::UnicodeWidthStr::width(plain.as_str()).div_ceil(screen.columns.max(1)).max(1)
+    };
+    let mut rows_taken = 0;
+    text.lines().all(|line| {
+        rows_taken += rows(line);
+        rows_taken < screen.lines
+    })
 }

@@ -17,6 +17,7 @@ mod hints;
 pub mod host;
 mod output;
 mod settings;
+mod shell;
 
 use std::ffi::OsString;
 
@@ -41,29 +42,42 @@ pub fn run(argv: Vec<OsString>, mut host: Host) -> u8 {
     };
     host.choose_colour(cli.global.color);
     let format = output::format(&cli.global, &host);
-    let done = match settings_and_command(cli, &mut host, format.as_ref()) {
-        Ok(kind) => return kind,
-        Err(error) => error,
-    };
-    fail(&mut host, format.as_ref(), &done, &hints::offline(&done))
+    match settings_and_command(cli, &mut host, format.as_ref()) {
+        Ok(code) => code,
+        // From before there was a server to ask for hints.
+        Err(error) => fail(&mut host, format.as_ref(), &error, &hints::offline(&error)),
+    }
 }
 
-/// Runs a parsed command. `Err` is an error from before there was a server to ask for hints.
+/// Runs a parsed command.
 fn settings_and_command(cli: Cli, host: &mut Host, format: &dyn Format) -> Result<u8, Error> {
     let paging = !cli.global.no_pager && !cli.global.json;
-    let (done, session, runtime) = match cli.command {
-        // These need no settings, so that they work beside a broken configuration file.
-        Command::Completions(args) => return commands::setup::completions::run(&args, host),
-        Command::Man(args) => return commands::setup::man::run(&args, host, format),
-        Command::ExitCodes => return commands::setup::exit_codes::run(host, format),
+    match cli.command {
+        // These need no settings, so that they work beside a broken settings file.
+        Command::Completions(args) => commands::setup::completions::run(&args, host),
+        Command::Man(args) => commands::setup::man::run(&args, host, format),
+        Command::ExitCodes => commands::setup::exit_codes::run(host, format),
+        Command::Sh(args) => shell::run(&args, cli.global, host),
         command => {
             let settings = settings::load(&cli.global, host)?;
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Output)?;
             let session = Session::new(settings, host)?;
-            (runtime.block_on(commands::run(command, &session)), session, runtime)
+            let done = runtime.block_on(commands::run(command, &session));
+            let hints = |error: &Error| runtime.block_on(hints::for_error(error, &session));
+            conclude(host, format, paging, done, hints)
         }
-    };
+    }
+}
+
+/// Shows what a command came to, and returns its exit code. `Err` is output that cannot be written.
+fn conclude(
+    host: &mut Host,
+    format: &dyn Format,
+    paging: bool,
+    done: Result<Done, Error>,
+    hints: impl FnOnce(&Error) -> Vec<String>,
+) -> Result<u8, Error> {
     let error = match done {
         Ok(Done { report, verdict }) => {
             host.show(format.report(report.as_ref())?, paging && report.long())?;
@@ -74,7 +88,7 @@ fn settings_and_command(cli: Cli, host: &mut Host, format: &dyn Format) -> Resul
         }
         Err(error) => error,
     };
-    let hints = runtime.block_on(hints::for_error(&error, &session));
+    let hints = hints(&error);
     Ok(fail(host, format, &error, &hints))
 }
 

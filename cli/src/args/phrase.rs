@@ -18,26 +18,32 @@ pub fn normalise(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
         && let Some(place) = place
     {
         let verbs = verbs(command, noun);
-        let next = words.get(place + 1).and_then(|word| word.to_str().map(str::to_owned));
-        match next.as_deref() {
-            None | Some("-l" | "--list") if words.len() <= place + 2 => {
-                words.truncate(place + 1);
-                words.push("list".into());
-            }
-            Some("-l" | "--list") => {
-                if let Some(word) = words.get_mut(place + 1) {
-                    *word = "list".into();
+        let behind: Vec<String> =
+            words.iter().skip(place + 1).map_while(|word| word.to_str().map(str::to_owned)).collect();
+        let behind: Vec<&str> = behind.iter().map(String::as_str).take_while(|word| *word != "--").collect();
+        let flag = |short: &str, long: &str| behind.iter().position(|word| *word == short || *word == long);
+        let verb = match behind.first() {
+            Some(word) if verbs.iter().any(|verb| verb == word) => None,
+            _ if flag("-h", "--help").is_some() => None,
+            None => Some("list"),
+            _ => match (flag("-d", "--delete"), flag("-l", "--list")) {
+                (Some(at), _) => {
+                    words.remove(place + 1 + at);
+                    Some("delete")
                 }
-            }
-            Some("-d" | "--delete") => {
-                if let Some(word) = words.get_mut(place + 1) {
-                    *word = "delete".into();
+                (None, Some(at)) => {
+                    words.remove(place + 1 + at);
+                    Some("list")
                 }
-            }
-            Some("-h" | "--help") => {}
-            Some("-x" | "--extended") => words.insert(place + 1, "list".into()),
-            Some(word) if verbs.iter().any(|verb| verb == word) => {}
-            _ => words.insert(place + 1, "create".into()),
+                // Options alone ask for the list: `branch -x`.
+                (None, None) if behind.iter().all(|word| matches!(*word, "-x" | "--extended")) => {
+                    Some("list")
+                }
+                (None, None) => Some("create"),
+            },
+        };
+        if let Some(verb) = verb {
+            words.insert(place + 1, verb.into());
         }
     }
     words

@@ -15,6 +15,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The provider of tokens gave none: nothing was sent.
+    #[error("{endpoint} gives no token: {reason}")]
+    NoToken {
+        /// Where tokens are handed out.
+        endpoint: String,
+        /// What it said.
+        reason: String,
+    },
     /// No connection came about: nothing was sent.
     #[error("no server answers at {endpoint}: {reason}")]
     Unreachable {
@@ -77,6 +85,7 @@ impl Error {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Setup { .. } => Kind::Usage,
+            Self::NoToken { .. } => Kind::Refused,
             Self::Unreachable { .. } | Self::Broken { .. } | Self::NotTheApi { .. } => Kind::Unavailable,
             Self::Unknown { .. } => Kind::Unknown,
             Self::Refused(refusal) => refusal.kind(),
@@ -94,7 +103,7 @@ impl Error {
     /// Method and path of the call, once one was made.
     pub fn request(&self) -> Option<&str> {
         match self {
-            Self::Setup { .. } | Self::Unreachable { .. } => None,
+            Self::Setup { .. } | Self::NoToken { .. } | Self::Unreachable { .. } => None,
             Self::Broken { request, .. }
             | Self::NotTheApi { request, .. }
             | Self::Unknown { request, .. } => Some(request),

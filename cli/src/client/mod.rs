@@ -1,5 +1,6 @@
 //! Calls to the server: thin over the endpoints that `api-spec` declares, errors as values.
 
+mod auth;
 mod error;
 mod pages;
 mod resolve;
@@ -17,7 +18,7 @@ use serde::de::DeserializeOwned;
 pub use error::{Error, Refusal};
 pub use resolve::{HASH_DIGITS, Resolved};
 
-use crate::settings::Settings;
+use crate::settings::{Credentials, Settings};
 
 /// How long a connection may take to open, in seconds. A server that is there answers at once.
 const CONNECT_TIMEOUT_S: u64 = 5;
@@ -29,6 +30,7 @@ const ANSWER_BYTES_MAX: usize = 256 << 20;
 pub struct Client {
     http: reqwest::Client,
     root: String,
+    bearer: auth::Bearer,
 }
 
 impl Client {
@@ -39,12 +41,6 @@ impl Client {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         // Asks for error details: they carry the conflicts.
         headers.insert("Nessie-Client-Spec", HeaderValue::from_static("2"));
-        if let Some((token, _)) = &settings.token {
-            let mut value = HeaderValue::try_from(format!("Bearer {token}"))
-                .map_err(|_| cannot("the token holds characters that no header takes".to_owned()))?;
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
-        }
         let url = Url::parse(&settings.endpoint).map_err(|error| cannot(error.to_string()))?;
         let mut builder = reqwest::Client::builder()
             .default_headers(headers)
@@ -52,15 +48,20 @@ impl Client {
             .connect_timeout(Duration::from_secs(CONNECT_TIMEOUT_S))
             .timeout(Duration::from_secs(settings.timeout_s))
             .redirect(reqwest::redirect::Policy::none());
-        if url.scheme() == "http" {
+        let fetches = match &settings.credentials {
+            Credentials::Client(client) => client.token_endpoint.as_str(),
+            _ => "",
+        };
+        if url.scheme() == "http" && !fetches.starts_with("https") {
             // No certificate is ever checked, so the roots need not be read at every start.
             builder = builder.tls_built_in_root_certs(false);
         }
         if url.host_str().is_some_and(is_loopback) {
             builder = builder.no_proxy();
         }
+        let bearer = auth::Bearer::new(&settings.credentials).map_err(cannot)?;
         let http = builder.build().map_err(|error| cannot(error::chain(&error)))?;
-        Ok(Self { http, root: settings.endpoint.clone() })
+        Ok(Self { http, root: settings.endpoint.clone(), bearer })
     }
 
     /// Calls an endpoint that takes no body.
@@ -108,6 +109,9 @@ impl Client {
             Method::Delete => reqwest::Method::DELETE,
         };
         let mut request = self.http.request(method, url);
+        if let Some(value) = self.bearer.value(&self.http).await? {
+            request = request.header(AUTHORIZATION, value);
+        }
         if let Some(body) = body {
             request = request.json(body);
         }

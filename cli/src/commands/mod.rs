@@ -16,8 +16,8 @@ use lochan_api_spec::nessie::model::ReferenceKind;
 use lochan_api_spec::syntax::RefSpec;
 use lochan_api_spec::syntax::reference::DEFAULT_BRANCH_ALIAS;
 
-use crate::args::{Command, point};
-use crate::client::Client;
+use crate::args::{Command, point, target};
+use crate::client::{Client, Resolved};
 use crate::error::Error;
 use crate::host::Host;
 use crate::output::Report;
@@ -29,15 +29,51 @@ pub struct Session {
     pub client: Client,
     /// The settings in force.
     pub settings: Settings,
+    /// What is meant where no point is named: the default branch, or what `USE` chose.
+    pub here: RefSpec,
     /// Standard input, for those that read it.
     pub stdin: RefCell<Box<dyn Read>>,
+    /// The editor that a person can be handed a text in; none where nobody is there.
+    pub editor: Option<String>,
 }
 
 impl Session {
     /// A session with the server of the settings; takes the host's standard input.
     pub fn new(settings: Settings, host: &mut Host) -> Result<Self, Error> {
         let stdin = std::mem::replace(&mut host.stdin, Box::new(std::io::empty()));
-        Ok(Self { client: Client::new(&settings)?, settings, stdin: RefCell::new(stdin) })
+        let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| host.var(name)).unwrap_or("vi");
+        Ok(Self {
+            client: Client::new(&settings)?,
+            here: RefSpec::named(settings.default_branch.as_deref().unwrap_or(DEFAULT_BRANCH_ALIAS)),
+            stdin: RefCell::new(stdin),
+            editor: host.interactive.then(|| editor.to_owned()),
+            settings,
+        })
+    }
+
+    /// A point given as an argument, or where we are.
+    pub fn point(&self, text: Option<&str>) -> Result<RefSpec, Error> {
+        text.map_or_else(|| Ok(self.here.clone()), parse_point)
+    }
+
+    /// The commit that a branch's head must be: one given as an argument, or the head that was read.
+    pub async fn expected(&self, text: Option<&str>, head: &Resolved) -> Result<String, Error> {
+        match text {
+            None => Ok(head.hash.clone()),
+            Some(text) => {
+                let at = RefSpec { name: head.name.clone(), ..parse_point(text)? };
+                Ok(self.client.resolve(&at).await?.hash)
+            }
+        }
+    }
+
+    /// The branch to change: one given as an argument, or the one where we are.
+    pub fn branch(&self, name: Option<&str>) -> Result<String, Error> {
+        match (name, &self.here.name) {
+            (Some(name), _) => target::branch_name(name),
+            (None, Some(name)) if !self.here.has_hash() => Ok(name.clone()),
+            _ => Err(Error::Usage("a commit cannot be changed; name a branch".to_owned())),
+        }
     }
 }
 
@@ -67,26 +103,23 @@ pub async fn run(command: Command, session: &Session) -> Result<Done, Error> {
         Command::Merge(args) => merge::merge_into::run(&args, session).await,
         Command::CherryPick(args) => merge::cherry_pick::run(&args, session).await,
         Command::Reset(args) => reference::reset::run(&args, session).await,
-        Command::Config => Ok(setup::config::run(session)),
+        Command::Revert(args) => content::revert::run(&args, session).await,
+        Command::Config(args) => setup::config::run(&args, session),
         Command::Remote(verb) => setup::remote::run(verb, session).await,
+        Command::Sh(_) => Err(crate::shell::inside()),
         Command::Completions(_) | Command::Man(_) | Command::ExitCodes => {
             Err(Error::Usage("this command takes no server".to_owned()))
         }
     }
 }
 
-/// A point given as an argument, or the default branch.
-fn point_or_default(text: Option<&str>) -> Result<RefSpec, Error> {
-    match text {
-        None => Ok(RefSpec::named(DEFAULT_BRANCH_ALIAS)),
-        Some(text) => {
-            point::parse(text).map_err(|error| Error::Usage(format!("'{text}' is no point: {error}")))
-        }
-    }
+/// A point given as an argument.
+fn parse_point(text: &str) -> Result<RefSpec, Error> {
+    point::parse(text).map_err(|error| Error::Usage(format!("'{text}' is no point: {error}")))
 }
 
 /// `branch` or `tag`.
-fn kind_word(kind: ReferenceKind) -> &'static str {
+pub fn kind_word(kind: ReferenceKind) -> &'static str {
     match kind {
         ReferenceKind::Branch => "branch",
         ReferenceKind::Tag => "tag",

@@ -53,6 +53,8 @@ pub struct Look {
     pub zone: Zone,
     /// Whether hashes have all their digits.
     pub full: bool,
+    /// Columns of a line.
+    pub columns: usize,
 }
 
 /// The format that the options ask for.
@@ -60,6 +62,8 @@ pub fn format(global: &Global, host: &Host) -> Box<dyn Format> {
     if global.json {
         Box::new(json::Json)
     } else {
-        Box::new(human::Human { look: Look { now: host.now, zone: host.zone, full: global.full } })
+        Box::new(human::Human {
+            look: Look { now: host.now, zone: host.zone, full: global.full, columns: host.columns() },
+        })
     }
 }

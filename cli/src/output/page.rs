@@ -1,9 +1,13 @@
 //! A page of text under construction: lines, aligned columns, colours.
 
+use std::borrow::Cow;
+
 use anstyle::Style;
 use lochan_api_spec::nessie::model::{CommitMetaV2, ContentKey, ReferenceV2};
 use lochan_api_spec::syntax::Instant;
 use lochan_api_spec::syntax::reference::NO_ANCESTOR_HASH;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{Look, time};
 use crate::args::key;
@@ -12,8 +16,11 @@ use crate::client::HASH_DIGITS;
 /// Digits of a hash where nobody asked for all.
 pub const HASH_DIGITS_SHORT: usize = 12;
 
-/// How long the first line of a message may be in a list, in characters: lists fit into 80 columns.
-const MESSAGE_CHARS_MAX: usize = 44;
+/// Columns that an age takes: `119 seconds ago`.
+pub const AGE_COLUMNS: usize = 15;
+
+/// Columns below which no message is cut, however narrow the line.
+const MESSAGE_COLUMNS_MIN: usize = 32;
 
 /// What colours mean.
 pub mod style {
@@ -60,10 +67,31 @@ impl Page {
         self.text
     }
 
-    /// Appends a line; blanks at its end are dropped.
+    /// Appends a line; blanks at its end are dropped. What servers send may hold anything: control characters other than
+    /// colours are taken out, so that no text moves the cursor or speaks to the terminal.
     pub fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end_matches(' '));
+        self.text.push_str(&harmless(line.trim_end_matches(' ')));
         self.text.push('\n');
+    }
+
+    /// Columns of a line.
+    pub fn columns(&self) -> usize {
+        self.look.columns
+    }
+
+    /// Columns left for a message on a line where `taken` are used by the rest.
+    pub fn message_columns(&self, taken: usize) -> usize {
+        self.look.columns.saturating_sub(taken).max(MESSAGE_COLUMNS_MIN)
+    }
+
+    /// Appends text that people wrote, broken between words where a terminal would break it anywhere.
+    pub fn prose(&mut self, indent: &str, text: &str) {
+        let room = self.message_columns(columns(indent));
+        for line in text.lines() {
+            for part in wrap(line, room) {
+                self.line(&format!("{indent}{part}"));
+            }
+        }
     }
 
     /// Appends an empty line.
@@ -144,42 +172,107 @@ impl Page {
 
     /// Appends one commit as one line: hash, first line of the message, age.
     pub fn commit_line(&mut self, indent: &str, meta: &CommitMetaV2) {
-        let line = self.commit_text(meta, true);
+        let line = self.commit_text(columns(indent), meta, true);
         self.line(&format!("{indent}{line}"));
     }
 
-    /// One commit as one line; `padded` aligns the ages of several.
-    pub fn commit_text(&self, meta: &CommitMetaV2, padded: bool) -> String {
-        let hash = self.hash(meta.hash.as_deref().unwrap_or_default());
-        let mut message = first_line(&self.message(&meta.message), MESSAGE_CHARS_MAX);
+    /// One commit as one line, behind `taken` columns; `padded` aligns the ages of several.
+    pub fn commit_text(&self, taken: usize, meta: &CommitMetaV2, padded: bool) -> String {
+        let digits = self.digits(meta.hash.as_deref().unwrap_or_default());
+        let room = self.message_columns(taken + columns(digits) + 4 + AGE_COLUMNS);
+        let mut message = first_line(&self.message(&meta.message), room);
         if padded {
-            message = pad(&message, MESSAGE_CHARS_MAX);
+            message = pad(&message, room);
         }
         let age = meta.commit_time.map(|at| self.ago(at)).unwrap_or_default();
-        format!("{hash}  {message}  {}", self.paint(style::FAINT, &age))
+        format!("{}  {message}  {}", self.paint(style::HASH, digits), self.paint(style::FAINT, &age))
     }
 }
 
-/// The first line, cut with an ellipsis behind `most` characters.
+/// Takes control characters out, colours (`ESC [ … m`) excepted.
+fn harmless(line: &str) -> Cow<'_, str> {
+    if !line.chars().any(char::is_control) {
+        return Cow::Borrowed(line);
+    }
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let colour = rest.strip_prefix("\u{1b}[").and_then(|behind| {
+            let end = behind.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+            behind.get(end..)?.starts_with('m').then_some(2 + end + 1)
+        });
+        let length = colour.unwrap_or(c.len_utf8());
+        match (colour, c) {
+            (Some(_), _) => out.push_str(rest.get(..length).unwrap_or_default()),
+            (None, '\t') => out.push(' '),
+            (None, c) if c.is_control() => {}
+            (None, c) => out.push(c),
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    Cow::Owned(out)
+}
+
+/// Columns that a text takes; colours take none.
+pub fn columns(text: &str) -> usize {
+    if text.contains('\u{1b}') {
+        return UnicodeWidthStr::width(anstream::adapter::strip_str(text).to_string().as_str());
+    }
+    UnicodeWidthStr::width(text)
+}
+
+/// Breaks a line between words; a word that is longer than the room stands alone. Leading blanks stay with each part.
+fn wrap(line: &str, room: usize) -> Vec<String> {
+    let body = line.trim_start_matches(' ');
+    let lead = line.get(..line.len() - body.len()).unwrap_or_default();
+    let mut parts = vec![lead.to_owned()];
+    for word in body.split(' ') {
+        let Some(last) = parts.last_mut() else { break };
+        let first_word = last.len() == lead.len();
+        if !first_word && columns(last) + 1 + columns(word) > room {
+            parts.push(format!("{lead}{word}"));
+        } else {
+            if !first_word {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    parts
+}
+
+/// The first line, cut with an ellipsis behind `most` columns.
 pub fn first_line(text: &str, most: usize) -> String {
     let line = text.trim_start().lines().next().unwrap_or_default();
-    if line.chars().count() <= most {
+    if columns(line) <= most {
         return line.to_owned();
     }
-    let mut cut: String = line.chars().take(most.saturating_sub(1)).collect();
+    let mut cut = String::new();
+    let mut taken = 1;
+    for c in line.chars() {
+        taken += UnicodeWidthChar::width(c).unwrap_or(0);
+        if taken > most {
+            break;
+        }
+        cut.push(c);
+    }
     cut.push('…');
     cut
 }
 
-/// Fills with blanks up to a width in characters.
+/// Fills with blanks up to a width in columns.
 pub fn pad(text: &str, width: usize) -> String {
-    let missing = width.saturating_sub(text.chars().count());
+    let missing = width.saturating_sub(columns(text));
     let mut out = text.to_owned();
     out.extend(std::iter::repeat_n(' ', missing));
     out
 }
 
-/// The width of the widest text.
+/// The columns of the widest text.
 pub fn widest<'a>(texts: impl IntoIterator<Item = &'a str>) -> usize {
-    texts.into_iter().map(|text| text.chars().count()).max().unwrap_or_default()
+    texts.into_iter().map(columns).max().unwrap_or_default()
 }
+
+#[cfg(test)]
+#[path = "page_tests.rs"]
+mod tests;

@@ -36,7 +36,7 @@ fn a_log_for_people_and_for_programs() {
     ---- exit 0
     "#);
     assert_snapshot!(run(&stub, "lochan log main -n 2 --oneline --full").all(), @r#"
-    c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3 (main) Merged dev at b2b2b2b2b2b2b2b2b2b2b2b2b2b2b…  2 minutes ago
+    c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3 (main) Merged dev at b2b2b2b2b2b2b2b2b…  2 minutes ago
     a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1 (tag v1) Begin  59 minutes ago
     2 shown; older ones with --all or -n
     ---- stderr

@@ -65,7 +65,7 @@ fn a_taken_name_is_a_conflict_and_force_moves_it() {
     assert_snapshot!(run(&stub, "lochan branch -f dev main").all(), @r#"
     Moved dev from b2b2b2b2b2b2 to c3c3c3c3c3c3
     1 commit is left behind:
-      b2b2b2b2b2b2  Try                                           55 minutes ago
+      b2b2b2b2b2b2  Try                                              55 minutes ago
     To get it back:
       lochan branch assign dev b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2
     ---- stderr
@@ -95,8 +95,8 @@ fn reset_sends_the_head_it_read_and_shows_what_is_left_behind() {
     assert_snapshot!(ran.all(), @r#"
     Moved main from c3c3c3c3c3c3 to a1a1a1a1a1a1
     2 commits are left behind:
-      c3c3c3c3c3c3  Merged dev                                    10 minutes ago
-      b2b2b2b2b2b2  Add                                           30 minutes ago
+      c3c3c3c3c3c3  Merged dev                                       10 minutes ago
+      b2b2b2b2b2b2  Add                                              30 minutes ago
     To get them back:
       lochan reset main to c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3
     ---- stderr

@@ -70,7 +70,8 @@ pub fn run_with(vars: &[(&str, &str)], stdin: &str, line: &str) -> Ran {
         stdin: Box::new(io::Cursor::new(stdin.to_owned())),
         stdout: Box::new(stdout.clone()),
         stderr: Box::new(stderr.clone()),
-        terminal: false,
+        screen: None,
+        interactive: false,
         stdout_colour: false,
         stderr_colour: false,
     };

@@ -63,9 +63,8 @@ pub fn write(page: &mut Page, entry: &LogEntryV2, names: &Names) {
         page.field(WIDTH, "Property", &format!("{name} = {}", values.join(", ")));
     }
     page.gap();
-    for line in page.message(&meta.message).lines() {
-        page.line(&format!("    {line}"));
-    }
+    let message = page.message(&meta.message);
+    page.prose("    ", &message);
     if let Some(operations) = &entry.operations {
         page.gap();
         for operation in operations {

@@ -2,21 +2,19 @@
 
 use lochan_api_spec::nessie::model::{Fetch, LogResponseV2};
 use lochan_api_spec::nessie::v2::trees::{get_all_references, get_commit_log};
-use lochan_api_spec::syntax::Instant;
+use lochan_api_spec::syntax::reference::DEFAULT_BRANCH_ALIAS;
+use lochan_api_spec::syntax::{Instant, RefSpec};
 use serde_json::Value;
 
 use super::entry::{self, Names};
 use crate::args::{key, point};
-use crate::commands::{Done, Session, cel, point_or_default};
+use crate::commands::{Done, Session, cel, parse_point};
 use crate::error::Error;
 use crate::output::Report;
-use crate::output::page::{Page, first_line, style};
+use crate::output::page::{AGE_COLUMNS, Page, columns, first_line, style};
 
 /// How many commits are shown when nobody said how many.
 const COMMITS_DEFAULT: usize = 50;
-
-/// Longest message in the one-line form, in characters.
-const MESSAGE_CHARS_MAX: usize = 44;
 
 /// Show the commits that led to a state, newest first.
 #[derive(Debug, clap::Args)]
@@ -57,6 +55,9 @@ pub struct Args {
     /// End with this commit (inclusive)
     #[arg(long, value_name = "HASH")]
     pub back_to: Option<String>,
+    /// Begin with this commit; as A..B, begin with B and end before A
+    #[arg(short = 'r', long, value_name = "HASH", conflicts_with = "back_to")]
+    pub revision_range: Option<String>,
 }
 
 fn instant(text: &str) -> Result<Instant, String> {
@@ -66,13 +67,31 @@ fn instant(text: &str) -> Result<Instant, String> {
     })
 }
 
-pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
-    let asked = point_or_default(args.point.as_deref())?;
-    let at = session.client.complete(&asked).await?;
-    let limit_hash = match &args.back_to {
-        None => None,
-        Some(text) => Some(session.client.resolve(&point_or_default(Some(text))?).await?.hash),
+/// Where to begin, and the commit to end before, if `--revision-range` names one.
+fn range<'a>(args: &'a Args, session: &Session) -> Result<(RefSpec, Option<&'a str>), Error> {
+    let asked = session.point(args.point.as_deref())?;
+    let Some(range) = &args.revision_range else { return Ok((asked, None)) };
+    let (end, begin) = match range.split_once("..") {
+        Some((end, begin)) => (Some(end).filter(|end| !end.is_empty()), begin),
+        None => (None, range.as_str()),
     };
+    if begin.is_empty() {
+        return Ok((asked, end));
+    }
+    let begin = parse_point(begin)?;
+    // A hash is looked up on the reference that was named beside it.
+    let name = begin.name.clone().or_else(|| args.point.is_some().then(|| asked.name.clone()).flatten());
+    Ok((RefSpec { name, ..begin }, end))
+}
+
+pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
+    let (asked, before) = range(args, session)?;
+    let at = session.client.complete(&asked).await?;
+    let limit_hash = match args.back_to.as_deref().or(before) {
+        None => None,
+        Some(text) => Some(session.client.resolve(&parse_point(text)?).await?.hash),
+    };
+    let end_before = limit_hash.clone().filter(|_| before.is_some());
     let time = |test: &str, at: &Instant| format!("timestamp(commit.commitTime) {test} timestamp('{at}')");
     let query = get_commit_log::Query {
         fetch: if args.extended || args.key.is_some() || args.filter.is_some() {
@@ -97,6 +116,9 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         session.client.references(get_all_references::Query::default())
     );
     let mut log = log?;
+    if let Some(end) = end_before {
+        log.log_entries.retain(|entry| entry.commit_meta.hash.as_ref() != Some(&end));
+    }
     if !args.extended {
         for entry in &mut log.log_entries {
             entry.operations = None;
@@ -104,9 +126,9 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     }
     // Names at heads are an ornament: a log is shown without them rather than not at all.
     let names = references.map(|found| entry::names(&found.references)).unwrap_or_default();
-    let place = match args.point.as_deref() {
-        None | Some("-") => "the default branch".to_owned(),
-        Some(_) => point::show(&asked, crate::output::page::HASH_DIGITS_SHORT),
+    let place = match point::show(&asked, crate::output::page::HASH_DIGITS_SHORT) {
+        alias if alias == DEFAULT_BRANCH_ALIAS => "the default branch".to_owned(),
+        point => point,
     };
     Ok(Log { log, names, place, oneline: args.oneline }.into())
 }
@@ -132,13 +154,11 @@ impl Report for Log {
             if self.oneline {
                 let meta = &entry.commit_meta;
                 let age = meta.commit_time.map(|at| page.ago(at)).unwrap_or_default();
-                let line = format!(
-                    "{}{} {}  {}",
-                    page.hash(meta.hash.as_deref().unwrap_or_default()),
-                    entry::decoration(page, &self.names, meta),
-                    first_line(&page.message(&meta.message), MESSAGE_CHARS_MAX),
-                    page.paint(style::FAINT, &age),
-                );
+                let hash = page.hash(meta.hash.as_deref().unwrap_or_default());
+                let front = format!("{hash}{} ", entry::decoration(page, &self.names, meta));
+                let room = page.message_columns(columns(&front) + 2 + AGE_COLUMNS);
+                let message = first_line(&page.message(&meta.message), room);
+                let line = format!("{front}{message}  {}", page.paint(style::FAINT, &age));
                 page.line(&line);
             } else {
                 if i > 0 {

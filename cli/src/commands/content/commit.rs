@@ -4,7 +4,7 @@ use lochan_api_spec::nessie::model::{CommitMetaInput, ContentKey, GetMultipleCon
 use lochan_api_spec::nessie::v2::trees::GetMultipleContents;
 use lochan_api_spec::syntax::RefSpec;
 
-use super::{committed, document};
+use super::{committed, document, edit};
 use crate::args::key;
 use crate::commands::{Done, Session};
 use crate::error::Error;
@@ -12,6 +12,15 @@ use crate::error::Error;
 /// Keys and options; the help stands in [`super::Verb`].
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// Keys whose contents are edited, read (--stdin, --file) or deleted (--remove-key)
+    #[arg(value_name = "KEY", value_parser = key::parse)]
+    pub keys: Vec<ContentKey>,
+    /// Delete the keys
+    #[arg(short = 'R', long, requires = "keys")]
+    pub remove_key: bool,
+    /// Taken for the sake of pynessie's scripts; --expected decides.
+    #[arg(short = 's', long, hide = true)]
+    pub expect_same_content: bool,
     /// The branch (without it: the default branch)
     #[arg(short = 'r', long = "ref", value_name = "BRANCH")]
     pub branch: Option<String>,
@@ -24,10 +33,10 @@ pub struct Args {
     /// Decide against this commit of the branch (without it: the head read just before)
     #[arg(short = 'c', long, value_name = "HASH", alias = "condition")]
     pub expected: Option<String>,
-    /// Read operations from this JSON file; - is standard input
+    /// Read operations, or a content for each key, from this JSON file; - is standard input
     #[arg(short = 'F', long, value_name = "FILE")]
     pub file: Option<String>,
-    /// Read operations from standard input
+    /// Read them from standard input
     #[arg(short = 'i', long, conflicts_with = "file")]
     pub stdin: bool,
     /// Put a content under this key
@@ -42,9 +51,15 @@ pub struct Args {
     /// The content is a namespace
     #[arg(long, requires = "put", group = "what")]
     pub namespace: bool,
+    /// A property of the namespace; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", requires = "namespace", value_parser = property)]
+    pub property: Vec<(String, String)>,
     /// The content, as JSON
     #[arg(long, value_name = "JSON", requires = "put", group = "what")]
     pub content: Option<String>,
+    /// Only if the key holds nothing yet
+    #[arg(long, requires = "put")]
+    pub new: bool,
     /// The table's current snapshot; -1 is none
     #[arg(long, value_name = "ID", default_value_t = -1, allow_negative_numbers = true)]
     pub snapshot_id: i64,
@@ -61,18 +76,42 @@ pub struct Args {
     #[arg(long, value_name = "ID", default_value_t = 0)]
     pub sort_order_id: i32,
     /// Delete this key; may be repeated
-    #[arg(long, short = 'R', alias = "remove-key", value_name = "KEY", value_parser = key::parse)]
+    #[arg(long, value_name = "KEY", value_parser = key::parse)]
     pub delete: Vec<ContentKey>,
     /// Only if nobody changed this key; may be repeated
     #[arg(long, value_name = "KEY", value_parser = key::parse)]
     pub unchanged: Vec<ContentKey>,
 }
 
+pub fn property(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("a property is written NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+impl Args {
+    /// Whether the keys' contents come from neither option nor document.
+    fn edits(&self) -> bool {
+        !self.keys.is_empty() && !self.remove_key && !self.stdin && self.file.is_none()
+    }
+}
+
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let document = document::collect(args, session)?;
     let mut operations = document.operations;
     let state = committed::expected_state(args.branch.as_deref(), args.expected.as_deref(), session).await?;
-    adopt_ids(&mut operations, &state, session).await?;
+    if args.edits() {
+        let editor = session.editor.as_deref().ok_or_else(|| {
+            Error::Usage("there is nobody to edit the contents; give them with --stdin or --file".to_owned())
+        })?;
+        operations.extend(edit::edit(editor, &args.keys, &state, session).await?);
+    }
+    if operations.is_empty() {
+        let nothing = "nothing to commit; say --put, --delete or --file (`lochan content commit --help`)";
+        return Err(Error::Usage(nothing.to_owned()));
+    }
+    if !args.new {
+        adopt_ids(&mut operations, &state, session).await?;
+    }
     let mut meta = document.commit_meta.unwrap_or_else(|| CommitMetaInput {
         message: committed::default_message(&operations),
         ..Default::default()

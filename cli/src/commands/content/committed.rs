@@ -3,12 +3,11 @@
 use lochan_api_spec::nessie::model::{CommitMetaInput, CommitResponse, Operation, Operations};
 use lochan_api_spec::nessie::v2::trees::CommitMultipleOperations;
 use lochan_api_spec::syntax::RefSpec;
-use lochan_api_spec::syntax::reference::DEFAULT_BRANCH_ALIAS;
 use serde_json::Value;
 
-use crate::args::{key, target};
+use crate::args::key;
 use crate::commands::commit::entry::operation_line;
-use crate::commands::{Done, Session, point_or_default};
+use crate::commands::{Done, Session};
 use crate::error::Error;
 use crate::output::Report;
 use crate::output::page::Page;
@@ -22,17 +21,10 @@ pub async fn expected_state(
     expected: Option<&str>,
     session: &Session,
 ) -> Result<RefSpec, Error> {
-    let name = target::branch_name(branch.unwrap_or(DEFAULT_BRANCH_ALIAS))?;
+    let name = session.branch(branch)?;
     let head = session.client.resolve(&RefSpec::named(name.clone())).await?;
-    let name = head.name.unwrap_or(name);
-    let hash = match expected {
-        None => head.hash,
-        Some(expected) => {
-            let at = point_or_default(Some(expected))?;
-            session.client.resolve(&RefSpec { name: Some(name.clone()), ..at }).await?.hash
-        }
-    };
-    Ok(RefSpec::at(name, hash))
+    let hash = session.expected(expected, &head).await?;
+    Ok(RefSpec::at(head.name.unwrap_or(name), hash))
 }
 
 /// `Put a.b, delete c`

@@ -1,8 +1,9 @@
 //! `content delete`
 
-use lochan_api_spec::nessie::model::{CommitMetaInput, ContentKey, Operation};
+use lochan_api_spec::nessie::model::{CommitMetaInput, ContentKey, ContentType, Operation};
 
-use super::committed;
+use super::list::parse_type;
+use super::{committed, get};
 use crate::args::key;
 use crate::commands::{Done, Session};
 use crate::error::Error;
@@ -16,6 +17,9 @@ pub struct Args {
     /// The branch (without it: the default branch)
     #[arg(short = 'r', long = "ref", value_name = "BRANCH")]
     pub branch: Option<String>,
+    /// Only contents of this type; another is an error
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = parse_type)]
+    pub kind: Option<ContentType>,
     /// What the commit does, in words
     #[arg(short, long)]
     pub message: Option<String>,
@@ -31,6 +35,9 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let operations: Vec<Operation> =
         args.keys.iter().map(|key| Operation::Delete { key: key.clone() }).collect();
     let state = committed::expected_state(args.branch.as_deref(), args.expected.as_deref(), session).await?;
+    if let Some(kind) = args.kind {
+        get::must_be(kind, &args.keys, &state, session).await?;
+    }
     let meta = CommitMetaInput {
         message: args.message.clone().unwrap_or_else(|| committed::default_message(&operations)),
         authors: args.author.clone(),

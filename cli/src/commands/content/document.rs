@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 
 use lochan_api_spec::nessie::model::{
-    CommitMetaInput, Content, IcebergTable, IcebergView, Namespace, Operation,
+    CommitMetaInput, Content, ContentKey, IcebergTable, IcebergView, Namespace, Operation,
 };
 use serde::Deserialize;
 
@@ -27,15 +27,31 @@ pub struct Document {
 
 /// Puts the document's operations before those of the options.
 pub fn collect(args: &Args, session: &Session) -> Result<Document, Error> {
-    let mut document = match (&args.file, args.stdin) {
+    let source = match (&args.file, args.stdin) {
         (Some(path), _) if path != "-" => {
-            let failed = |reason: String| Error::File { path: path.clone(), reason };
-            read(File::open(path).map_err(|error| failed(error.to_string()))?).map_err(failed)?
+            let read = File::open(path).map_err(|error| error.to_string()).and_then(read_text);
+            Some((path.as_str(), read))
         }
-        (Some(_), _) | (None, true) => read(session.stdin.borrow_mut().as_mut())
-            .map_err(|reason| Error::File { path: "standard input".to_owned(), reason })?,
-        (None, false) => Document::default(),
+        (Some(_), _) | (None, true) => {
+            Some(("standard input", read_text(session.stdin.borrow_mut().as_mut())))
+        }
+        (None, false) => None,
     };
+    let mut document = match source {
+        None => Document::default(),
+        Some((name, text)) => {
+            let failed = |reason: String| Error::File { path: name.to_owned(), reason };
+            let text = text.map_err(failed)?;
+            if args.keys.is_empty() || args.remove_key {
+                operations(&text).map_err(failed)?
+            } else {
+                Document { commit_meta: None, operations: puts(&args.keys, &text).map_err(failed)? }
+            }
+        }
+    };
+    if args.remove_key {
+        document.operations.extend(args.keys.iter().map(|key| Operation::Delete { key: key.clone() }));
+    }
     if let Some(key) = &args.put {
         document.operations.push(Operation::Put { key: key.clone(), content: content(args)? });
     }
@@ -43,25 +59,36 @@ pub fn collect(args: &Args, session: &Session) -> Result<Document, Error> {
     document.operations.extend(deletes);
     let unchanged = args.unchanged.iter().map(|key| Operation::Unchanged { key: key.clone() });
     document.operations.extend(unchanged);
-    if document.operations.is_empty() {
-        return Err(Error::Usage(
-            "nothing to commit; say --put, --delete or --file (`lochan content commit --help`)".to_owned(),
-        ));
-    }
     Ok(document)
 }
 
-fn read(source: impl Read) -> Result<Document, String> {
+/// Reads a text up to the bound.
+pub fn read_text(source: impl Read) -> Result<String, String> {
     let mut text = String::new();
     let mut limited = source.take(DOCUMENT_BYTES_MAX + 1);
     limited.read_to_string(&mut text).map_err(|error| error.to_string())?;
     if u64::try_from(text.len()).is_ok_and(|length| length > DOCUMENT_BYTES_MAX) {
         return Err(format!("it is longer than {DOCUMENT_BYTES_MAX} bytes"));
     }
+    Ok(text)
+}
+
+/// A content for each key: JSON documents one behind the other.
+fn puts(keys: &[ContentKey], text: &str) -> Result<Vec<Operation>, String> {
+    let contents = serde_json::Deserializer::from_str(text).into_iter::<Content>();
+    let contents = contents.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+    if contents.len() != keys.len() {
+        return Err(format!("it holds {} contents for {} keys", contents.len(), keys.len()));
+    }
+    let puts = keys.iter().cloned().zip(contents);
+    Ok(puts.map(|(key, content)| Operation::Put { key, content }).collect())
+}
+
+fn operations(text: &str) -> Result<Document, String> {
     let parsed = if text.trim_start().starts_with('[') {
-        serde_json::from_str(&text).map(|operations| Document { commit_meta: None, operations })
+        serde_json::from_str(text).map(|operations| Document { commit_meta: None, operations })
     } else {
-        serde_json::from_str(&text)
+        serde_json::from_str(text)
     };
     parsed.map_err(|error| error.to_string())
 }
@@ -95,7 +122,11 @@ fn content(args: &Args) -> Result<Content, Error> {
     }
     let elements = args.put.as_ref().map(|key| key.elements.clone()).unwrap_or_default();
     if args.namespace {
-        return Ok(Content::Namespace(Namespace { id, elements, properties: Default::default() }));
+        return Ok(Content::Namespace(Namespace {
+            id,
+            elements,
+            properties: args.property.iter().cloned().collect(),
+        }));
     }
     Err(Error::Usage("--put needs --table-metadata, --view-metadata, --namespace or --content".to_owned()))
 }

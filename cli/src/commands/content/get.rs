@@ -1,12 +1,15 @@
 //! `content get`
 
-use lochan_api_spec::nessie::model::{ContentKey, GetMultipleContentsRequest, GetMultipleContentsResponseV2};
+use lochan_api_spec::nessie::model::{
+    ContentKey, ContentType, GetMultipleContentsRequest, GetMultipleContentsResponseV2,
+};
 use lochan_api_spec::nessie::v2::trees::GetMultipleContents;
 use lochan_api_spec::syntax::RefSpec;
 use serde_json::Value;
 
+use super::list::parse_type;
 use crate::args::key;
-use crate::commands::{Done, Session, point_or_default};
+use crate::commands::{Done, Session};
 use crate::error::Error;
 use crate::output::page::Page;
 use crate::output::{Report, fields, kind_word};
@@ -20,10 +23,38 @@ pub struct Args {
     /// A branch, a tag or a commit (without it: the default branch)
     #[arg(short = 'r', long = "ref", value_name = "POINT")]
     pub at: Option<String>,
+    /// Only contents of this type; another is an error
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = parse_type)]
+    pub kind: Option<ContentType>,
 }
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
-    read(&args.keys, &point_or_default(args.at.as_deref())?, session).await
+    let at = session.point(args.at.as_deref())?;
+    if let Some(kind) = args.kind {
+        must_be(kind, &args.keys, &at, session).await?;
+    }
+    read(&args.keys, &at, session).await
+}
+
+/// Sees to it that all keys hold contents of a type.
+pub async fn must_be(
+    wanted: ContentType,
+    keys: &[ContentKey],
+    at: &RefSpec,
+    session: &Session,
+) -> Result<(), Error> {
+    let at = session.client.complete(at).await?;
+    let body = GetMultipleContentsRequest { requested_keys: keys.to_vec() };
+    let path = GetMultipleContents::path(&at);
+    let found = session.client.send::<GetMultipleContents>(path, &Default::default(), &body).await?;
+    match found.contents.iter().find(|held| held.content.kind() != wanted) {
+        None => Ok(()),
+        Some(held) => Err(Error::WrongType {
+            key: key::show(&held.key),
+            is: kind_word(held.content.kind()),
+            wanted: kind_word(wanted),
+        }),
+    }
 }
 
 /// Reads keys of a state. When some are missing the others are shown, and the command fails.

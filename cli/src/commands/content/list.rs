@@ -5,7 +5,7 @@ use lochan_api_spec::nessie::v2::trees::get_entries;
 use serde_json::Value;
 
 use crate::args::key;
-use crate::commands::{Done, Session, cel, point_or_default};
+use crate::commands::{Done, Session, cel};
 use crate::error::Error;
 use crate::output::page::{Page, pad, style, widest};
 use crate::output::{Report, detail, kind_word};
@@ -31,7 +31,7 @@ pub struct Args {
     pub extended: bool,
 }
 
-fn parse_type(text: &str) -> Result<ContentType, String> {
+pub fn parse_type(text: &str) -> Result<ContentType, String> {
     match text.to_ascii_lowercase().replace('-', "_").as_str() {
         "table" | "iceberg_table" => Ok(ContentType::IcebergTable),
         "view" | "iceberg_view" => Ok(ContentType::IcebergView),
@@ -43,7 +43,7 @@ fn parse_type(text: &str) -> Result<ContentType, String> {
 }
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
-    let at = session.client.complete(&point_or_default(args.at.as_deref())?).await?;
+    let at = session.client.complete(&session.point(args.at.as_deref())?).await?;
     let types: Vec<String> = args.types.iter().map(|kind| cel::text(kind.as_str())).collect();
     let query = get_entries::Query {
         prefix_key: args.prefix.as_ref().map(ContentKey::to_escaped),

@@ -1,11 +1,14 @@
 //! What keys hold.
 
+pub mod alter;
 pub mod commit;
-mod committed;
+pub mod committed;
 pub mod delete;
 mod document;
+mod edit;
 pub mod get;
 pub mod list;
+pub mod revert;
 
 use super::{Done, Session};
 use crate::error::Error;
@@ -24,7 +27,11 @@ pub enum Verb {
     /// it: [{"type": "PUT", "key": {"elements": ["ns"]}, "content": {"type": "NAMESPACE", "elements": ["ns"]}}]
     ///
     /// A put without content id updates what the key holds already.
+    ///
+    /// With keys alone, $EDITOR is opened on what each holds; with --stdin or --file, a content for each is read.
     Commit(Box<commit::Args>),
+    /// Set and remove properties of a namespace
+    Alter(alter::Args),
     /// Delete keys, as one commit
     ///
     /// Earlier commits keep what the keys held; no file is deleted.
@@ -37,6 +44,7 @@ pub async fn run(verb: Verb, session: &Session) -> Result<Done, Error> {
         Verb::Get(args) => get::run(&args, session).await,
         Verb::List(args) => list::run(&args, session).await,
         Verb::Commit(args) => commit::run(&args, session).await,
+        Verb::Alter(args) => alter::run(&args, session).await,
         Verb::Delete(args) => delete::run(&args, session).await,
     }
 }

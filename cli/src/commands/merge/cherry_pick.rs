@@ -3,12 +3,11 @@
 use lochan_api_spec::nessie::model::TransplantRequestV2;
 use lochan_api_spec::nessie::v2::trees::TransplantCommitsIntoBranch;
 use lochan_api_spec::syntax::RefSpec;
-use lochan_api_spec::syntax::reference::DEFAULT_BRANCH_ALIAS;
 
 use super::Modes;
 use super::outcome::{self, Outcome, Way};
 use crate::args::{key, target};
-use crate::commands::{Done, Session, point_or_default};
+use crate::commands::{Done, Session, parse_point};
 use crate::error::{Error, count};
 
 /// Words and options; the command's help stands in [`crate::args::Command`].
@@ -24,6 +23,12 @@ pub struct Args {
     /// The branch or tag the commits are on, when they are given as hashes; only for the record
     #[arg(short = 's', long, alias = "source-ref", value_name = "NAME")]
     pub from: Option<String>,
+    /// Only when the branch's head is this commit (without it: the head read just before)
+    #[arg(long, short = 'c', value_name = "HASH", alias = "condition")]
+    pub expected: Option<String>,
+    /// Taken for the sake of pynessie's scripts: without --expected the head read just before is always enough.
+    #[arg(short = 'f', long, hide = true)]
+    pub force: bool,
     /// Only say what would happen
     #[arg(short = 'n', long)]
     pub dry_run: bool,
@@ -54,13 +59,14 @@ impl Args {
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let (commits, branch) = args.words()?;
-    let target = RefSpec::named(branch.unwrap_or_else(|| DEFAULT_BRANCH_ALIAS.to_owned()));
-    let head = session.client.resolve(&target).await?;
+    let target = RefSpec::named(session.branch(branch.as_deref())?);
+    let mut head = session.client.resolve(&target).await?;
+    head.hash = session.expected(args.expected.as_deref(), &head).await?;
     let target_name = head.name.clone().unwrap_or_default();
     let mut from = args.from.clone();
     let mut hashes = Vec::new();
     for text in &commits {
-        let point = point_or_default(Some(text))?;
+        let point = parse_point(text)?;
         let point = match (&point.name, &args.from) {
             (None, Some(name)) => RefSpec { name: Some(name.clone()), ..point },
             _ => point,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::client::Client;
 use crate::commands::cel;
-use crate::output::page::{Page, pad, style};
+use crate::output::page::{Page, columns, pad, style};
 use crate::output::summary;
 
 /// How many conflicts are looked into: their contents are read.
@@ -115,13 +115,13 @@ impl TwoSided {
     pub fn human(&self, page: &mut Page, source_name: &str, target_name: &str) {
         let key = page.key(&self.key);
         page.line(&format!("  {key}  {}", page.paint(style::ERROR, self.words())));
-        let width = source_name.chars().count().max(target_name.chars().count());
+        let width = columns(source_name).max(columns(target_name));
         for (name, side) in [(source_name, &self.source), (target_name, &self.target)] {
             let Some(side) = side else { continue };
             let holds = side.content.as_ref().map_or_else(|| "holds nothing".to_owned(), summary);
             page.line(&format!("    {}  {holds}", page.name(&pad(name, width))));
             if let Some(meta) = &side.changed_by {
-                let commit = page.commit_text(meta, false);
+                let commit = page.commit_text(width + 17, meta, false);
                 page.line(&format!("    {}  changed by {commit}", pad("", width)));
             }
         }

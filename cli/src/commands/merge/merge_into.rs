@@ -3,12 +3,11 @@
 use lochan_api_spec::nessie::model::{CommitMetaInput, MergeRequestV2, ReferenceKind};
 use lochan_api_spec::nessie::v2::trees::MergeRefIntoBranch;
 use lochan_api_spec::syntax::RefSpec;
-use lochan_api_spec::syntax::reference::DEFAULT_BRANCH_ALIAS;
 
 use super::Modes;
 use super::outcome::{self, Outcome, Way};
 use crate::args::{key, point, target::Into};
-use crate::commands::{Done, Session, point_or_default};
+use crate::commands::{Done, Session, parse_point};
 use crate::error::Error;
 
 /// Words and options; the command's help stands in [`crate::args::Command`].
@@ -20,6 +19,15 @@ pub struct Args {
     /// Where to.
     #[command(flatten)]
     pub into: Into,
+    /// The commit of the source to merge, when it is not its head
+    #[arg(short = 'o', long, value_name = "HASH")]
+    pub hash_on_ref: Option<String>,
+    /// Only when the branch's head is this commit (without it: the head read just before)
+    #[arg(long, short = 'c', value_name = "HASH", alias = "condition")]
+    pub expected: Option<String>,
+    /// Taken for the sake of pynessie's scripts: without --expected the head read just before is always enough.
+    #[arg(short = 'f', long, hide = true)]
+    pub force: bool,
     /// Only say what would happen
     #[arg(short = 'n', long)]
     pub dry_run: bool,
@@ -35,9 +43,14 @@ pub struct Args {
 }
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
-    let source = point_or_default(Some(&args.source))?;
-    let target = RefSpec::named(args.into.branch()?.unwrap_or_else(|| DEFAULT_BRANCH_ALIAS.to_owned()));
-    let (from, head) = tokio::try_join!(session.client.resolve(&source), session.client.resolve(&target))?;
+    let mut source = parse_point(&args.source)?;
+    if let Some(hash) = &args.hash_on_ref {
+        source = RefSpec { name: source.name, ..parse_point(hash)? };
+    }
+    let target = RefSpec::named(session.branch(args.into.branch()?.as_deref())?);
+    let (from, mut head) =
+        tokio::try_join!(session.client.resolve(&source), session.client.resolve(&target))?;
+    head.hash = session.expected(args.expected.as_deref(), &head).await?;
     let target_name = head.name.clone().unwrap_or_default();
     let commit_meta = (args.message.is_some() || !args.author.is_empty()).then(|| CommitMetaInput {
         message: args.message.clone().unwrap_or_default(),

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::moved;
 use crate::args::point;
 use crate::client::Resolved;
-use crate::commands::{Done, Session, kind_word, point_or_default};
+use crate::commands::{Done, Session, kind_word, parse_point};
 use crate::error::Error;
 use crate::output::Report;
 use crate::output::page::Page;
@@ -24,13 +24,22 @@ pub struct Args {
     /// The same as an option
     #[arg(long, value_name = "BASE", conflicts_with = "base")]
     pub from: Option<String>,
+    /// The commit of the base to begin at, when it is not its head
+    #[arg(short = 'o', long, value_name = "HASH")]
+    pub hash_on_ref: Option<String>,
     /// Move it there when the name already exists
     #[arg(short, long)]
     pub force: bool,
+    /// With --force: only when its head is this commit
+    #[arg(long, short = 'c', value_name = "HASH", alias = "condition")]
+    pub expected: Option<String>,
 }
 
 pub async fn run(kind: ReferenceKind, args: &Args, session: &Session) -> Result<Done, Error> {
-    let base = point_or_default(args.base.as_deref().or(args.from.as_deref()))?;
+    let mut base = session.point(args.base.as_deref().or(args.from.as_deref()))?;
+    if let Some(hash) = &args.hash_on_ref {
+        base = RefSpec { name: base.name, ..parse_point(hash)? };
+    }
     let at = session.client.resolve(&base).await?;
     let query =
         create_reference::Query { name: Some(args.name.clone()), kind: Some(kind.as_str().to_owned()) };
@@ -43,7 +52,13 @@ pub async fn run(kind: ReferenceKind, args: &Args, session: &Session) -> Result<
                 && error.refusal().and_then(|r| r.code) == Some(ErrorCode::ReferenceAlreadyExists) =>
         {
             moved::run(
-                moved::Move { verb: "assign", kind: Some(kind), name: &args.name, expected: None, to: at },
+                moved::Move {
+                    verb: "assign",
+                    kind: Some(kind),
+                    name: &args.name,
+                    expected: args.expected.as_deref(),
+                    to: at,
+                },
                 session,
             )
             .await

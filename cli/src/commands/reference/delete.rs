@@ -18,14 +18,14 @@ pub struct Args {
     #[arg(value_parser = point::parse_name)]
     pub name: String,
     /// Only when its head is this commit (without it: the head read just before)
-    #[arg(long, short = 'o', value_name = "HASH", alias = "hash-on-ref")]
+    #[arg(long, short = 'o', short_alias = 'c', value_name = "HASH", aliases = ["hash-on-ref", "condition"])]
     pub expected: Option<String>,
 }
 
 pub async fn run(kind: ReferenceKind, args: &Args, session: &Session) -> Result<Done, Error> {
     let head = match &args.expected {
         Some(hash) => {
-            let at = crate::commands::point_or_default(Some(hash))?;
+            let at = crate::commands::parse_point(hash)?;
             session.client.resolve(&RefSpec { name: Some(args.name.clone()), ..at }).await?.hash
         }
         None => session.client.resolve(&RefSpec::named(args.name.clone())).await?.hash,

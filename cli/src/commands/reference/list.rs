@@ -8,15 +8,15 @@ use serde_json::Value;
 use crate::commands::{Done, Session, cel, kind_word};
 use crate::error::Error;
 use crate::output::Report;
-use crate::output::page::{Page, first_line, pad, style, widest};
-
-/// Longest message beside a name, in characters.
-const MESSAGE_CHARS_MAX: usize = 32;
+use crate::output::page::{AGE_COLUMNS, Page, columns, first_line, pad, style, widest};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only names that begin with this
     pub prefix: Option<String>,
+    /// Branches and tags together
+    #[arg(short, long)]
+    pub all: bool,
     /// Also show how far each is from the default branch, and its newest commit
     #[arg(short = 'x', long)]
     pub extended: bool,
@@ -31,7 +31,7 @@ pub async fn run(kind: ReferenceKind, args: &Args, session: &Session) -> Result<
     let query = get_all_references::Query {
         // A filter over commits sees them only when they are fetched.
         fetch: if args.extended || own.is_some() { Fetch::All } else { Fetch::Minimal },
-        filter: cel::all_of([Some(format!("refType == '{kind}'")), prefix, own]),
+        filter: cel::all_of([(!args.all).then(|| format!("refType == '{kind}'")), prefix, own]),
         ..Default::default()
     };
     let (found, config) = tokio::join!(
@@ -39,7 +39,7 @@ pub async fn run(kind: ReferenceKind, args: &Args, session: &Session) -> Result<
         session.client.ask::<GetConfig>(GetConfig::path(), &())
     );
     let mut found = found?;
-    found.references.retain(|reference| reference.kind == kind);
+    found.references.retain(|reference| args.all || reference.kind == kind);
     if !args.extended {
         for reference in &mut found.references {
             reference.metadata = None;
@@ -66,14 +66,24 @@ impl Report for References {
             let text = page.paint(style::FAINT, &format!("No {plural}."));
             return page.line(&text);
         }
+        let mixed = references.iter().any(|reference| reference.kind != self.kind);
         let width = widest(references.iter().filter_map(|reference| reference.name.as_deref()));
         for reference in references {
             let name = reference.name.as_deref().unwrap_or_default();
-            let star =
-                if self.kind == ReferenceKind::Branch && name == self.default_branch { "* " } else { "  " };
+            let star = if reference.kind == ReferenceKind::Branch && name == self.default_branch {
+                "* "
+            } else {
+                "  "
+            };
             let head = page.head(reference.hash.as_deref());
-            let mut line = format!("{star}{}  {head}", page.name(&pad(name, width)));
-            if let Some(extended) = extended(page, reference) {
+            let kind = if mixed {
+                page.paint(style::FAINT, &pad(kind_word(reference.kind), 8))
+            } else {
+                String::new()
+            };
+            let mut line = format!("{star}{kind}{}  {head}", page.name(&pad(name, width)));
+            let taken = columns(&line);
+            if let Some(extended) = extended(page, reference, taken) {
                 line.push_str(&extended);
             }
             page.line(&line);
@@ -85,7 +95,7 @@ impl Report for References {
     }
 }
 
-fn extended(page: &Page, reference: &ReferenceV2) -> Option<String> {
+fn extended(page: &Page, reference: &ReferenceV2, taken: usize) -> Option<String> {
     let metadata = reference.metadata.as_ref()?;
     let distance = match (metadata.num_commits_ahead, metadata.num_commits_behind) {
         (Some(ahead), Some(behind)) => format!("+{ahead} -{behind}"),
@@ -94,9 +104,10 @@ fn extended(page: &Page, reference: &ReferenceV2) -> Option<String> {
     let mut out = format!("  {}", page.paint(style::CHANGED, &pad(&distance, 8)));
     if let Some(meta) = &metadata.commit_meta_of_head {
         let age = meta.commit_time.map(|at| page.ago(at)).unwrap_or_default();
+        let room = page.message_columns(taken + columns(&out) + 4 + AGE_COLUMNS);
         out.push_str(&format!(
             "  {}  {}",
-            pad(&first_line(&page.message(&meta.message), MESSAGE_CHARS_MAX), MESSAGE_CHARS_MAX),
+            pad(&first_line(&page.message(&meta.message), room), room),
             page.paint(style::FAINT, &age)
         ));
     }
@@ -143,7 +154,7 @@ impl Report for One {
             page.field(WIDTH, "Begins at", &hash);
         }
         if let Some(meta) = &metadata.commit_meta_of_head {
-            let head = page.commit_text(meta, false);
+            let head = page.commit_text(WIDTH + 1, meta, false);
             page.field(WIDTH, "Head", &head);
         }
     }

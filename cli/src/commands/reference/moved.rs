@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::create::input;
 use super::left_behind::{self, LeftBehind};
 use crate::client::Resolved;
-use crate::commands::{Done, Session, kind_word, point_or_default};
+use crate::commands::{Done, Session, kind_word};
 use crate::error::{Error, count};
 use crate::output::Report;
 use crate::output::page::{Page, style};
@@ -38,13 +38,8 @@ pub async fn run(asked: Move<'_>, session: &Session) -> Result<Done, Error> {
         return Err(Error::WrongKind { name: asked.name.to_owned(), is, wanted });
     }
     let name = head.name.clone().unwrap_or_else(|| asked.name.to_owned());
-    let old = match asked.expected {
-        Some(expected) => {
-            let at = point_or_default(Some(expected))?;
-            session.client.resolve(&RefSpec { name: Some(name.clone()), ..at }).await?.hash
-        }
-        None => head.hash.clone().unwrap_or_default(),
-    };
+    let read = Resolved { name: head.name, kind: Some(head.kind), hash: head.hash.unwrap_or_default() };
+    let old = session.expected(asked.expected, &read).await?;
     let left = left_behind::between(&session.client, &old, &asked.to.hash).await?;
     // Sent even when nothing moves: the server checks the expected hash and the type.
     let query = assign_reference::Query { kind: asked.kind.map(|kind| kind.as_str().to_owned()) };

@@ -5,3 +5,4 @@ pub mod config;
 pub mod exit_codes;
 pub mod man;
 pub mod remote;
+mod written;

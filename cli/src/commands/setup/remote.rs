@@ -1,24 +1,47 @@
-//! `remote show`
+//! `remote show`, `remote add`, `remote set-head`
 
 use lochan_api_spec::nessie::model::NessieConfigurationV2;
 use lochan_api_spec::nessie::v2::config::GetConfig;
 use serde_json::{Value, json};
 
+use super::written;
+use crate::args::point;
 use crate::commands::{Done, Session};
 use crate::error::Error;
 use crate::output::Report;
 use crate::output::page::Page;
+use crate::settings;
 
 /// What to ask the server about itself.
 #[derive(Debug, clap::Subcommand)]
 pub enum Verb {
     /// Show its address, versions and default branch
     Show,
+    /// Write its address into the settings file
+    #[command(visible_alias = "set-url")]
+    Add {
+        /// The server's root, such as http://127.0.0.1:19120/
+        endpoint: String,
+    },
+    /// Write the branch into the settings file that is meant when none is named
+    SetHead {
+        /// The branch
+        #[arg(value_parser = point::parse_name, required_unless_present = "delete")]
+        branch: Option<String>,
+        /// Take it out of the file: the server's default branch is meant again
+        #[arg(short, long, conflicts_with = "branch")]
+        delete: bool,
+    },
 }
 
-/// Asks the server.
+/// Asks the server, or writes down which one it is.
 pub async fn run(verb: Verb, session: &Session) -> Result<Done, Error> {
     match verb {
+        Verb::Add { endpoint } => {
+            let root = settings::root(&endpoint)?;
+            written::change("endpoint", Some(&format!("{root}/")), session)
+        }
+        Verb::SetHead { branch, .. } => written::change("default_branch", branch.as_deref(), session),
         Verb::Show => {
             let config = session.client.ask::<GetConfig>(GetConfig::path(), &()).await?;
             Ok(Remote { endpoint: session.settings.endpoint.clone(), config }.into())

@@ -5,9 +5,9 @@ use lochan_api_spec::nessie::v2::trees::get_diff;
 use serde_json::Value;
 
 use crate::args::key;
-use crate::commands::{Done, Session, point_or_default};
+use crate::commands::{Done, Session, parse_point};
 use crate::error::{Error, count};
-use crate::output::page::{Page, pad, style, widest};
+use crate::output::page::{Page, columns, pad, style, widest};
 use crate::output::{Report, changes, kind_word, summary};
 
 /// Words and options; the command's help stands in [`crate::args::Command`].
@@ -33,8 +33,8 @@ pub struct Args {
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let (from, to) = match &args.to {
-        Some(to) => (point_or_default(Some(&args.from))?, point_or_default(Some(to))?),
-        None => (point_or_default(None)?, point_or_default(Some(&args.from))?),
+        Some(to) => (parse_point(&args.from)?, parse_point(to)?),
+        None => (session.here.clone(), parse_point(&args.from)?),
     };
     let (from, to) = tokio::try_join!(session.client.complete(&from), session.client.complete(&to))?;
     let query = get_diff::Query {
@@ -127,7 +127,7 @@ impl Diff {
             let shown = |text: &str| if text.is_empty() { "(none)".to_owned() } else { text.to_owned() };
             let (old, new) = (shown(&old), shown(&new));
             // Two locations do not fit side by side.
-            if old.chars().count() + new.chars().count() > 56 {
+            if width + 9 + columns(&old) + columns(&new) > page.columns() {
                 let indent = " ".repeat(width + 6);
                 page.line(&format!("    {name}  {}", page.paint(style::REMOVED, &old)));
                 page.line(&format!("{indent}{}", page.paint(style::ADDED, &new)));

@@ -5,12 +5,12 @@ use lochan_api_spec::nessie::model::Fetch;
 use lochan_api_spec::nessie::v2::config::GetConfig;
 use lochan_api_spec::nessie::v2::trees::{get_all_references, get_commit_log, get_reference_by_name};
 use lochan_api_spec::syntax::RefSpec;
-use lochan_api_spec::syntax::reference::{DEFAULT_BRANCH_ALIAS, check_name};
+use lochan_api_spec::syntax::reference::check_name;
 
 use crate::args::{key, point};
 use crate::client;
 use crate::commands::content::get;
-use crate::commands::{Done, Session, commit, point_or_default, reference};
+use crate::commands::{Done, Session, commit, parse_point, reference};
 use crate::error::Error;
 
 /// Words and options; the command's help stands in [`crate::args::Command`].
@@ -38,7 +38,12 @@ pub enum Kind {
 }
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
-    let what = args.what.as_deref().unwrap_or(DEFAULT_BRANCH_ALIAS);
+    let Some(what) = args.what.as_deref() else {
+        return match &session.here.name {
+            Some(name) if !session.here.has_hash() => Ok(one_reference(name, session).await?),
+            _ => one_commit(&session.here, session).await,
+        };
+    };
     let kind = match (args.kind, &args.at) {
         (Some(kind), _) => kind,
         (None, Some(_)) => Kind::Content,
@@ -55,7 +60,7 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
             check_name(what).map_err(|error| Error::Usage(error.to_string()))?;
             Ok(one_reference(what, session).await?)
         }
-        Kind::Commit => one_commit(&point_or_default(Some(what))?, session).await,
+        Kind::Commit => one_commit(&parse_point(what)?, session).await,
         Kind::Content => one_content(what, args.at.as_deref(), session).await,
     }
 }
@@ -95,6 +100,6 @@ async fn one_commit(point: &RefSpec, session: &Session) -> Result<Done, Error> {
 
 async fn one_content(text: &str, at: Option<&str>, session: &Session) -> Result<Done, Error> {
     let key = key::parse(text).map_err(|error| Error::Usage(format!("'{text}' is no key: {error}")))?;
-    let at = point_or_default(at)?;
+    let at = session.point(at)?;
     get::read(&[key], &at, session).await
 }

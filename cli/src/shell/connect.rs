@@ -1,0 +1,105 @@
+//! Where the shell stands: `CONNECT TO`, `USE`, and what `IF EXISTS` forgives.
+
+use lochan_api_spec::nessie::model::ErrorCode;
+use lochan_api_spec::syntax::RefSpec;
+use tokio::runtime::Runtime;
+
+use super::statement::Allowed;
+use crate::commands::{Session, kind_word};
+use crate::error::Error;
+use crate::host::Host;
+use crate::settings::{self, ClientCredentials, Credentials, Secret, Settings, Source};
+
+/// Finds the point and checks what it is.
+pub fn stand(
+    point: RefSpec,
+    kind: Option<&'static str>,
+    session: &Session,
+    runtime: &Runtime,
+) -> Result<RefSpec, Error> {
+    runtime.block_on(async {
+        if let (Some(wanted), Some(name)) = (kind, &point.name) {
+            let found = session.client.reference(name, &Default::default()).await?;
+            let is = kind_word(found.kind);
+            if is != wanted {
+                return Err(Error::WrongKind { name: name.clone(), is, wanted });
+            }
+        }
+        let found = session.client.resolve(&point).await?;
+        // Steps are gone once: the shell stays where it stands although the branch moves on.
+        let hash = point.has_hash().then_some(found.hash);
+        Ok(RefSpec { name: found.name, hash, parts: Vec::new() })
+    })
+}
+
+/// A session with another server. The old one is left only when the new one answers.
+pub fn connect(
+    uri: &str,
+    on: Option<RefSpec>,
+    using: &[(String, String)],
+    old: &Session,
+    host: &mut Host,
+    runtime: &Runtime,
+) -> Result<Session, Error> {
+    let settings = Settings {
+        endpoint: settings::root(uri)?,
+        endpoint_source: Source::Statement,
+        credentials: credentials(using)?,
+        credentials_source: Source::Statement,
+        default_branch: None,
+        ..old.settings.clone()
+    };
+    let mut session = Session::new(settings, host)?;
+    session.here = stand(on.unwrap_or_else(|| session.here.clone()), None, &session, runtime)?;
+    Ok(session)
+}
+
+/// Who we are, as the properties of Nessie's clients say it.
+fn credentials(using: &[(String, String)]) -> Result<Credentials, Error> {
+    const PREFIX: &str = "authentication.";
+    let mut rest: Vec<(&str, &str)> = using
+        .iter()
+        .map(|(name, value)| (name.strip_prefix("nessie.").unwrap_or(name), value.as_str()))
+        .collect();
+    let mut take = |name: &str| {
+        let place = rest.iter().position(|(known, _)| known.strip_prefix(PREFIX) == Some(name))?;
+        Some(rest.swap_remove(place).1.to_owned())
+    };
+    let kind = take("type").map(|kind| kind.to_ascii_uppercase());
+    let token = take("token");
+    let endpoint = take("oauth2.token-endpoint");
+    let client_id = take("oauth2.client-id");
+    let secret = take("oauth2.client-secret");
+    let scope = take("oauth2.client-scopes").or_else(|| take("oauth2.scope"));
+    if let Some((name, _)) = rest.first() {
+        return Err(Error::Usage(format!(
+            "the property '{name}' is not known here; authentication.type, .token and .oauth2.* are"
+        )));
+    }
+    let needed = |value: Option<String>, name: &str| {
+        value.ok_or_else(|| Error::Usage(format!("the property authentication.{name} is missing")))
+    };
+    match kind.as_deref().unwrap_or(if token.is_some() { "BEARER" } else { "NONE" }) {
+        "NONE" => Ok(Credentials::None),
+        "BEARER" => Ok(Credentials::Token(Secret::new(needed(token, "token")?))),
+        "OAUTH2" => Ok(Credentials::Client(Box::new(ClientCredentials {
+            token_endpoint: needed(endpoint, "oauth2.token-endpoint")?,
+            client_id: needed(client_id, "oauth2.client-id")?,
+            client_secret: Secret::new(needed(secret, "oauth2.client-secret")?),
+            scope,
+        }))),
+        other => {
+            Err(Error::Usage(format!("authentication {other} is not known; NONE, BEARER and OAUTH2 are")))
+        }
+    }
+}
+
+/// Whether a statement was told to take this error for success.
+pub fn is_allowed(error: &Error, allowed: Allowed) -> bool {
+    let code = error.error_code();
+    match allowed {
+        Allowed::Nothing => false,
+        Allowed::Existing => code == Some(ErrorCode::ReferenceAlreadyExists),
+        Allowed::Missing => code == Some(ErrorCode::ReferenceNotFound),
+    }
+}

@@ -1,0 +1,272 @@
+//! `lochan sh`: statements one after the other, typed or from a script, with one connection.
+//!
+//! A statement is a `lochan` command line without the word `lochan`, or a statement of the Nessie CLI
+//! ([`statement`]), which becomes such a command line. [`script`] cuts text into statements and words, [`complete`]
+//! knows what may come next, [`editor`] asks a person.
+
+mod complete;
+mod connect;
+mod editor;
+mod grammar;
+mod help;
+mod known;
+mod script;
+mod statement;
+
+use std::cell::RefCell;
+use std::io::Read;
+use std::rc::Rc;
+
+use clap::{CommandFactory, FromArgMatches};
+use tokio::runtime::Runtime;
+
+use crate::args::{Cli, Command, Global, phrase};
+use crate::commands::{self, Session};
+use crate::error::Error;
+use crate::host::Host;
+use crate::output::{self, Format};
+use crate::settings;
+use crate::{conclude, fail};
+
+use grammar::Cursor;
+use script::Statement;
+use statement::{Allowed, Meaning};
+
+/// The longest script taken, in bytes.
+const SCRIPT_BYTES_MAX: u64 = 16 << 20;
+
+/// Words and options; the command's help stands in [`crate::args::Command`].
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Run these statements and end; may be repeated
+    #[arg(short = 'c', long = "command", value_name = "STATEMENT")]
+    pub commands: Vec<String>,
+    /// Run the statements of this file and end; - is standard input
+    #[arg(short = 's', long, alias = "file", value_name = "FILE", conflicts_with = "commands")]
+    pub run_script: Option<String>,
+    /// Go on with the next statement when one fails
+    #[arg(short = 'E', long)]
+    pub continue_on_error: bool,
+    /// Ask for further statements afterwards
+    #[arg(short = 'K', long)]
+    pub keep_running: bool,
+    /// Say nothing but what statements answer
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Begin on this branch or tag
+    #[arg(short = 'r', long, value_name = "POINT")]
+    pub initial_reference: Option<String>,
+    /// Neither read nor write the history
+    #[arg(short = 'H', long)]
+    pub no_history: bool,
+    /// Where the history is kept (usually ~/.local/state/lochan/history)
+    #[arg(short = 'j', long, value_name = "FILE")]
+    pub history_file: Option<std::path::PathBuf>,
+}
+
+/// What becomes of the shell behind a statement.
+enum Next {
+    /// It goes on; the code is the statement's.
+    On(u8),
+    /// It ends.
+    End,
+}
+
+/// A running shell.
+struct Shell<'a> {
+    global: Global,
+    host: &'a mut Host,
+    runtime: Rc<Runtime>,
+    session: Rc<RefCell<Session>>,
+}
+
+/// Runs the shell. The code is that of the first statement that failed; typed statements do not count.
+pub fn run(args: &Args, global: Global, host: &mut Host) -> Result<u8, Error> {
+    let settings = settings::load(&global, host)?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Output)?;
+    let mut session = Session::new(settings, host)?;
+    if let Some(text) = &args.initial_reference {
+        session.here = session.point(Some(text))?;
+    }
+    let script = match &args.run_script {
+        Some(path) if path != "-" => Some(read(path, std::fs::File::open(path))?),
+        Some(_) => Some(read("standard input", Ok(session.stdin.get_mut()))?),
+        None if args.commands.is_empty() && !host.interactive => {
+            Some(read("standard input", Ok(session.stdin.get_mut()))?)
+        }
+        None => None,
+    };
+    let typed = host.interactive && (args.keep_running || (script.is_none() && args.commands.is_empty()));
+    let mut shell =
+        Shell { global, host, runtime: Rc::new(runtime), session: Rc::new(RefCell::new(session)) };
+    let mut sources: Vec<(Option<&str>, &str)> =
+        args.commands.iter().map(|text| (None, text.as_str())).collect();
+    sources.extend(
+        script.iter().map(|text| (args.run_script.as_deref().or(Some("standard input")), text.as_str())),
+    );
+    let mut first_failure = 0;
+    for (name, source) in sources {
+        let statements = script::split(source).map_err(|error| Error::Usage(error.to_string()))?;
+        for Statement { text, line } in statements {
+            match shell.execute(&text)? {
+                Next::End => return Ok(first_failure),
+                Next::On(0) => {}
+                Next::On(code) => {
+                    if first_failure == 0 {
+                        first_failure = code;
+                    }
+                    if !args.continue_on_error {
+                        if let (Some(name), false) = (name, args.quiet) {
+                            shell.host.complain(&format!("stopped at line {line} of {name}\n"))?;
+                        }
+                        return Ok(code);
+                    }
+                }
+            }
+        }
+    }
+    if typed {
+        editor::run(args, &mut shell)?;
+    }
+    Ok(first_failure)
+}
+
+fn read<R: Read>(name: &str, source: std::io::Result<R>) -> Result<String, Error> {
+    let failed = |reason: String| Error::File { path: name.to_owned(), reason };
+    let mut text = String::new();
+    let source = source.map_err(|error| failed(error.to_string()))?;
+    source.take(SCRIPT_BYTES_MAX + 1).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
+    if u64::try_from(text.len()).is_ok_and(|length| length > SCRIPT_BYTES_MAX) {
+        return Err(failed(format!("it is longer than {SCRIPT_BYTES_MAX} bytes")));
+    }
+    Ok(text)
+}
+
+impl Shell<'_> {
+    /// Runs one statement. `Err` ends the shell: nothing can be shown any more.
+    fn execute(&mut self, text: &str) -> Result<Next, Error> {
+        if self.host.interactive {
+            self.host.now = crate::host::now();
+        }
+        let words = script::words(text);
+        let here = self.session.borrow().here.name.clone().unwrap_or_else(|| "-".to_owned());
+        let meaning = statement::parse(Cursor::new(&words, &here));
+        let verb = words.first().map(|word| word.text.as_str()).unwrap_or_default();
+        let own = Cli::command().find_subcommand(verb).is_some();
+        let shouted = !verb.is_empty() && verb.chars().all(|c| c.is_ascii_uppercase());
+        match meaning {
+            Ok(Meaning::Command { argv, allowed }) => self.command(argv, allowed),
+            Ok(Meaning::Exit) => Ok(Next::End),
+            Ok(Meaning::Help(topic)) => self.help(topic.as_deref()),
+            Ok(Meaning::Use(point, kind)) => {
+                let moved = connect::stand(point, kind, &self.session.borrow(), &self.runtime);
+                self.moved(moved)
+            }
+            Ok(Meaning::Connect { uri, on, using }) => {
+                let connected =
+                    connect::connect(&uri, on, &using, &self.session.borrow(), self.host, &self.runtime);
+                match connected {
+                    Ok(session) => {
+                        *self.session.borrow_mut() = session;
+                        Ok(Next::On(0))
+                    }
+                    Err(error) => self.failed(&error),
+                }
+            }
+            // Words of both kinds of verbs (`show`, `merge`) that are no statement may be a command line.
+            Err(trouble) if shouted || !own && help::is_statement(verb) => {
+                let usage = help::of_statement(verb).map(|usage| format!("; the statement is\n  {usage}"));
+                let message = format!("{trouble}{}", usage.unwrap_or_default());
+                self.failed(&Error::Usage(message))
+            }
+            Err(_) => self.command(words.into_iter().map(|word| word.text).collect(), Allowed::Nothing),
+        }
+    }
+
+    fn command(&mut self, words: Vec<String>, allowed: Allowed) -> Result<Next, Error> {
+        let parser = Cli::command();
+        let argv = std::iter::once("lochan".to_owned()).chain(words).map(Into::into).collect();
+        let argv = phrase::normalise(&parser, argv);
+        let cli = parser.try_get_matches_from(argv).and_then(|matches| Cli::from_arg_matches(&matches));
+        let cli = match cli {
+            Ok(cli) => cli,
+            Err(error) => return Ok(Next::On(output::usage::tell(self.host, error, self.global.json))),
+        };
+        let inner = &cli.global;
+        if inner.endpoint.is_some()
+            || inner.token.is_some()
+            || inner.token_file.is_some()
+            || inner.config.is_some()
+        {
+            let message = "the shell has its server already; say CONNECT TO … for another";
+            return self.failed(&Error::Usage(message.to_owned()));
+        }
+        let look = Global {
+            json: self.global.json || inner.json,
+            full: self.global.full || inner.full,
+            no_pager: self.global.no_pager || inner.no_pager,
+            ..Global::default()
+        };
+        let format = output::format(&look, self.host);
+        let paging = !look.no_pager && !look.json;
+        let local = match &cli.command {
+            Command::Completions(args) => Some(commands::setup::completions::run(args, self.host)?),
+            Command::Man(args) => Some(commands::setup::man::run(args, self.host, format.as_ref())?),
+            Command::ExitCodes => Some(commands::setup::exit_codes::run(self.host, format.as_ref())?),
+            _ => None,
+        };
+        if let Some(code) = local {
+            return Ok(Next::On(code));
+        }
+        let session = self.session.borrow();
+        let done = self.runtime.block_on(commands::run(cli.command, &session));
+        if let Err(error) = &done
+            && connect::is_allowed(error, allowed)
+        {
+            return Ok(Next::On(0));
+        }
+        let hints = |error: &Error| self.runtime.block_on(crate::hints::for_error(error, &session));
+        Ok(Next::On(conclude(self.host, format.as_ref(), paging, done, hints)?))
+    }
+
+    fn moved(&mut self, moved: Result<lochan_api_spec::syntax::RefSpec, Error>) -> Result<Next, Error> {
+        match moved {
+            Ok(point) => {
+                self.session.borrow_mut().here = point;
+                Ok(Next::On(0))
+            }
+            Err(error) => self.failed(&error),
+        }
+    }
+
+    fn help(&mut self, topic: Option<&str>) -> Result<Next, Error> {
+        match topic {
+            None => self.host.show(help::all(), true)?,
+            Some(topic) => match help::of_statement(topic) {
+                Some(usage) => self.host.show(format!("{usage}\n"), false)?,
+                None => {
+                    let words = std::iter::once("help").chain(topic.split(' ')).map(str::to_owned);
+                    return self.command(words.collect(), Allowed::Nothing);
+                }
+            },
+        }
+        Ok(Next::On(0))
+    }
+
+    fn failed(&mut self, error: &Error) -> Result<Next, Error> {
+        let look = Global { json: self.global.json, full: self.global.full, ..Global::default() };
+        let format: Box<dyn Format> = output::format(&look, self.host);
+        let session = self.session.borrow();
+        let hints = self.runtime.block_on(crate::hints::for_error(error, &session));
+        Ok(Next::On(fail(self.host, format.as_ref(), error, &hints)))
+    }
+}
+
+/// The code of a shell inside a shell.
+pub fn inside() -> Error {
+    Error::Usage("a shell is running already".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

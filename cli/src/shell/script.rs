@@ -1,0 +1,185 @@
+//! From text to statements, and from a statement to words.
+//!
+//! A statement ends at `;` or at the end of its line. A line goes on with the next one when it ends with a backslash or
+//! inside quotes, or when the next one begins with a word that only continues statements (`INTO`, `ON`, `FROM` …). What
+//! stands behind `#`, or `--` and a blank, at the begin of a line is a remark.
+
+/// Words that begin no statement: a line that begins with one belongs to the line before.
+const CONTINUATIONS: [&str; 18] = [
+    "INTO",
+    "ON",
+    "AT",
+    "FROM",
+    "SET",
+    "AND",
+    "TO",
+    "BEHAVIOR",
+    "BEHAVIORS",
+    "FILTER",
+    "STARTING",
+    "CONTAINING",
+    "LIMIT",
+    "REMOVE",
+    "USING",
+    "ALLOW",
+    "OF",
+    "WITH",
+];
+
+/// A statement and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// Its text, without the semicolon.
+    pub text: String,
+    /// The line it begins on, counted from 1.
+    pub line: usize,
+}
+
+/// Text whose last statement is not finished.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfinished {
+    /// A quote is open.
+    #[error("a quote is not closed: {0}")]
+    Quote(char),
+    /// The last line ends with a backslash.
+    #[error("the last line goes on, but there is no further one")]
+    Backslash,
+}
+
+/// Cuts a text into statements.
+pub fn split(source: &str) -> Result<Vec<Statement>, Unfinished> {
+    let mut statements = Vec::new();
+    let (mut text, mut began) = (String::new(), 1);
+    let mut quote = None;
+    let mut lines = source.lines().enumerate().peekable();
+    while let Some((at, line)) = lines.next() {
+        if quote.is_none() && is_remark(line) {
+            continue;
+        }
+        let mut chars = line.chars().peekable();
+        let mut goes_on = false;
+        while let Some(c) = chars.next() {
+            if text.trim().is_empty() {
+                began = at + 1;
+            }
+            match (quote, c) {
+                (None, ';') => {
+                    push(&mut statements, &mut text, began);
+                    continue;
+                }
+                (None, '\\') if chars.peek().is_none() => {
+                    goes_on = true;
+                    continue;
+                }
+                (Some('"'), '\\') => {
+                    text.push(c);
+                    text.extend(chars.next());
+                    continue;
+                }
+                (None, '\'' | '"' | '`') => quote = Some(c),
+                (Some(open), c) if open == c => quote = None,
+                _ => {}
+            }
+            text.push(c);
+        }
+        if quote.is_some() {
+            text.push('\n');
+        } else if goes_on {
+            if lines.peek().is_none() {
+                return Err(Unfinished::Backslash);
+            }
+            text.push(' ');
+        } else {
+            while lines.next_if(|(_, next)| next.trim().is_empty() || is_remark(next)).is_some() {}
+            let continued = lines.peek().is_some_and(|(_, next)| continues(next));
+            if continued && !text.trim().is_empty() {
+                text.push(' ');
+            } else {
+                push(&mut statements, &mut text, began);
+            }
+        }
+    }
+    if let Some(open) = quote {
+        return Err(Unfinished::Quote(open));
+    }
+    push(&mut statements, &mut text, began);
+    Ok(statements)
+}
+
+fn push(statements: &mut Vec<Statement>, text: &mut String, line: usize) {
+    let found = std::mem::take(text);
+    if !found.trim().is_empty() {
+        statements.push(Statement { text: found.trim().to_owned(), line });
+    }
+}
+
+fn is_remark(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('#') || line == "--" || line.starts_with("-- ")
+}
+
+fn continues(line: &str) -> bool {
+    let word = line.split_whitespace().next().unwrap_or_default();
+    CONTINUATIONS.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// A word of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// What it says, without the quotes around it.
+    pub text: String,
+    /// Whether quotes stand around it: it is no keyword then.
+    pub quoted: bool,
+}
+
+/// Cuts a statement into words, at blanks outside of quotes.
+///
+/// Quotes around a word, or around the value of `--name=`, only hold it together. Double quotes inside a word belong to
+/// it: `sales."a.b"` is a key.
+pub fn words(statement: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut chars = statement.chars();
+    let (mut text, mut begun, mut quoted) = (String::new(), false, false);
+    while let Some(c) = chars.next() {
+        match c {
+            c if c.is_whitespace() => {
+                if begun {
+                    words.push(Word { text: std::mem::take(&mut text), quoted });
+                }
+                (begun, quoted) = (false, false);
+            }
+            '\'' | '"' | '`' => {
+                let around = text.is_empty() || (text.starts_with("--") && text.ends_with('='));
+                let keep = c == '"' && !around;
+                quoted |= text.is_empty();
+                begun = true;
+                if keep {
+                    text.push(c);
+                }
+                while let Some(inside) = chars.next() {
+                    match inside {
+                        inside if inside == c => break,
+                        '\\' if c == '"' => text.extend(chars.next()),
+                        inside => text.push(inside),
+                    }
+                }
+                if keep {
+                    text.push(c);
+                } else if around && c == '"' && chars.as_str().starts_with('.') {
+                    // `"a.b".c` is a key whose first element is quoted.
+                    let plain = std::mem::take(&mut text);
+                    text = format!("\"{plain}\"");
+                    quoted = false;
+                }
+            }
+            c => {
+                begun = true;
+                text.push(c);
+            }
+        }
+    }
+    if begun {
+        words.push(Word { text, quoted });
+    }
+    words
+}
