@@ -29,7 +29,8 @@ pub fn show(report: &Report) -> String {
     for finding in &report.findings {
         let _ = writeln!(text, "{finding}");
     }
-    let Report { objects, commits, roots, references, log_entries, records, checkpoints, findings } = report;
+    let Report { objects, commits, roots, references, log_entries, records, checkpoints, findings, .. } =
+        report;
     let _ = writeln!(
         text,
         "verified {objects} objects, {commits} commits, {roots} index roots, {references} references, {log_entries} \

@@ -4,6 +4,7 @@
 //! Knows no HTTP and no backend. Time and chance come only through the ports of `model`; what is stored changes only
 //! through `Store::commit`. Start at [`Engine`].
 
+pub mod backup;
 pub mod commit;
 pub mod error;
 pub mod fsck;
@@ -11,7 +12,9 @@ pub mod graph;
 pub mod history;
 pub mod index;
 pub mod merge;
+pub mod pace;
 pub mod refs;
+pub mod scrub;
 pub mod state;
 pub mod writer;
 

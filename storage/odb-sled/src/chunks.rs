@@ -7,20 +7,21 @@ use crate::{
     error,
     keys::{self, Position},
     rows::{CHUNK_BYTES, chunks},
+    sums::Rows,
 };
 
 /// Length of the check sum of a chunked derived row, in bytes.
 const CHECK_BYTES: usize = 8;
 
 /// Adds the chunks of `bytes`, the value at `at`, to a batch.
-pub(crate) fn write(at: Position, bytes: &[u8], batch: &mut sled::Batch) {
+pub(crate) fn write(at: Position, bytes: &[u8], batch: &mut Rows) {
     for (number, chunk) in (0u32..).zip(bytes.chunks(CHUNK_BYTES)) {
         batch.insert(keys::chunk(at, number), chunk);
     }
 }
 
 /// Removes the chunks of the value of `size` bytes at `at`.
-pub(crate) fn remove(at: Position, size: usize, batch: &mut sled::Batch) {
+pub(crate) fn remove(at: Position, size: usize, batch: &mut Rows) {
     for number in 0..chunks(size) {
         batch.remove(keys::chunk(at, number));
     }
@@ -42,7 +43,7 @@ pub(crate) fn write_derived(
     key: &[u8],
     value: &[u8],
     scratch: &mut Vec<u8>,
-    batch: &mut sled::Batch,
+    batch: &mut Rows,
 ) {
     scratch.clear();
     if chunks(value.len()) == 0 {
@@ -64,7 +65,7 @@ pub(crate) fn remove_derived(
     tree: &sled::Tree,
     space: DerivedSpace,
     key: &[u8],
-    batch: &mut sled::Batch,
+    batch: &mut Rows,
 ) -> Result<(), StoreError> {
     let row = keys::derived(space, key);
     if let Some(found) = tree.get(&row).map_err(error::read)?

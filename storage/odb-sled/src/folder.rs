@@ -4,6 +4,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use chrono::{SecondsFormat, Utc};
@@ -12,13 +13,15 @@ use lochan_storage_odb::StoreError;
 use uuid::Uuid;
 
 /// Format version that this program writes, and the newest it reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 const MANIFEST: &str = "MANIFEST";
 const LOCK: &str = "LOCK";
 const ENGINE: &str = "sled";
 /// Folder of the engine's own files.
 const ENGINE_FOLDER: &str = "sled";
+/// Digits of the check sum of a manifest.
+const CHECK_DIGITS: usize = 16;
 /// Largest manifest or lock file, in bytes.
 const TEXT_BYTES_MAX: u64 = 16 * 1024;
 
@@ -33,13 +36,15 @@ pub struct Manifest {
     pub created: String,
     /// Identity of the repository, kept for ever.
     pub repository: Uuid,
+    /// Identity of this folder alone. All zeros in a store of format 1.
+    pub instance: Uuid,
 }
 
 /// A folder that this process holds.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    pub(crate) manifest: Manifest,
+    manifest: Mutex<Manifest>,
     /// Holds the lock as long as it is open.
     _lock: File,
 }
@@ -56,12 +61,28 @@ impl Folder {
         // Nothing is written into a folder before it is known to be a store.
         let manifest = read_manifest(path)?;
         let lock = take_lock(path)?;
-        Ok(Self { path: path.to_owned(), manifest, _lock: lock })
+        Ok(Self { path: path.to_owned(), manifest: Mutex::new(manifest), _lock: lock })
     }
 
-    /// The folder itself.
+    /// The folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What the store says about itself.
+    pub(crate) fn manifest(&self) -> Manifest {
+        self.manifest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Replaces the manifest: whole or not at all, through a power cut.
+    pub(crate) fn set_manifest(&self, manifest: Manifest) -> Result<(), StoreError> {
+        let (file, aside) = (self.path.join(MANIFEST), self.path.join(format!("{MANIFEST}.new")));
+        write_synced(&aside, &manifest.to_string())
+            .and_then(|()| fs::rename(&aside, &file))
+            .and_then(|()| sync_folder(&self.path))
+            .map_err(|error| failed("write", &file, &error))?;
+        *self.manifest.lock().unwrap_or_else(PoisonError::into_inner) = manifest;
+        Ok(())
     }
 
     /// Folder of the engine's own files.
@@ -91,7 +112,18 @@ pub fn read_manifest(path: &Path) -> Result<Manifest, StoreError> {
             .ok_or_else(|| StoreError::Open(format!("{} does not say {name}", file.display())))
     };
     let bad = |name: &str| StoreError::Open(format!("{} has no valid {name}", file.display()));
+    if let Some((body, check)) = text.rsplit_once("check = ")
+        && check.trim_end() != check_of(body)
+    {
+        return Err(StoreError::Corrupt {
+            what: file.display().to_string(),
+            detail: "its text does not fit its check sum".into(),
+        });
+    }
     let format: u32 = field("format")?.parse().map_err(|_| bad("format"))?;
+    if format == 0 {
+        return Err(bad("format"));
+    }
     if format > FORMAT {
         return Err(StoreError::Open(format!(
             "the store in {} has format {format}, but this program reads up to format {FORMAT}; use a newer release",
@@ -106,7 +138,15 @@ pub fn read_manifest(path: &Path) -> Result<Manifest, StoreError> {
         )));
     }
     let repository = field("repository")?.parse().map_err(|_| bad("repository"))?;
-    Ok(Manifest { format, engine, created: field("created")?, repository })
+    let instance = match format {
+        1 => Uuid::nil(),
+        _ => {
+            // Without its check a manifest of this format is cut off.
+            field("check")?;
+            field("instance")?.parse().map_err(|_| bad("instance"))?
+        }
+    };
+    Ok(Manifest { format, engine, created: field("created")?, repository, instance })
 }
 
 /// Syncs what the engine does not: its main file, its configuration, its large values, the folder itself.
@@ -166,6 +206,7 @@ fn create(path: &Path, fill: impl FnOnce(&Path) -> Result<(), StoreError>) -> Re
             engine: ENGINE.into(),
             created: Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true),
             repository: Uuid::new_v4(),
+            instance: Uuid::new_v4(),
         };
         for (name, text) in [(MANIFEST, manifest.to_string()), (LOCK, String::new())] {
             let file = aside.join(name);
@@ -234,11 +275,16 @@ fn take_lock(path: &Path) -> Result<File, StoreError> {
 
 impl std::fmt::Display for Manifest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "format = {}", self.format)?;
-        writeln!(f, "engine = {}", self.engine)?;
-        writeln!(f, "created = {}", self.created)?;
-        writeln!(f, "repository = {}", self.repository)
+        let Self { format, engine, created, repository, instance } = self;
+        let body = format!(
+            "format = {format}\nengine = {engine}\ncreated = {created}\nrepository = {repository}\ninstance = {instance}\n"
+        );
+        writeln!(f, "{body}check = {}", check_of(&body))
     }
+}
+
+fn check_of(body: &str) -> String {
+    blake3::hash(body.as_bytes()).to_hex().chars().take(CHECK_DIGITS).collect()
 }
 
 fn read_text(file: &File) -> io::Result<String> {

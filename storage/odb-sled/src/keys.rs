@@ -180,6 +180,12 @@ pub(crate) fn derived_chunk(space: DerivedSpace, row: &[u8], number: u16) -> Vec
     key(Space::DerivedChunk, &[&[space.byte()], row, &number.to_be_bytes()])
 }
 
+/// Key of the row that counts what the store holds. Among the small rows of that space, since sled rewrites a leaf as
+/// one piece and this row changes with every batch.
+pub(crate) fn state() -> Vec<u8> {
+    key(Space::RefNumber, &[])
+}
+
 /// Key of the current epoch.
 pub(crate) fn epoch() -> Vec<u8> {
     key(Space::Meta, &[b"epoch"])

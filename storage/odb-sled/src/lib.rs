@@ -9,17 +9,21 @@
 
 mod chunks;
 mod config;
+mod engine_log;
 mod error;
 mod folder;
 mod in_flight;
 mod keys;
+mod mark;
 mod positions;
 mod rows;
 mod snapshots;
 mod space;
 mod store;
+mod sums;
 mod sync;
 mod trouble;
+mod walk;
 
 pub use config::{CACHE_BYTES_DEFAULT, Durability, RESERVE_BYTES_DEFAULT, SledConfig};
 pub use folder::{FORMAT, Manifest, read_manifest};

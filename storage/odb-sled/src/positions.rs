@@ -7,7 +7,7 @@
 //! that nobody writes would pile up without end.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock},
     thread::JoinHandle,
@@ -21,12 +21,15 @@ use crate::{
     keys::{self, Position, Space},
     rows,
     trouble::{Cause, Trouble},
+    walk::Walk,
 };
 
 /// Entries that wait before the thread writes them. Also what an open has to scan again at most, after a kill at rest.
 const RUN_ENTRIES: usize = 8 * 1024;
 /// Entries that wait before commits wait too.
 const WAITING_ENTRIES_MAX: usize = 64 * 1024;
+/// Damaged places of the table for which all objects are looked at.
+const DAMAGED_PLACES_MAX: usize = 64;
 /// Entries forgotten under one lock after they were written.
 const FORGET_ENTRIES: usize = 256;
 
@@ -35,6 +38,8 @@ pub(crate) struct Positions {
     tree: sled::Tree,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+    /// Places of the table that cannot be read; what they led to is in memory.
+    damaged: Mutex<HashSet<String>>,
 }
 
 /// A run of entries to write: each object with its position, and the last batch that they complete.
@@ -109,7 +114,7 @@ impl Positions {
                 move || watch(&shared, || run(&tree, &shared, write_run))
             })
             .map_err(|error| StoreError::Open(format!("cannot start a thread: {error}")))?;
-        Ok((Self { tree, shared, thread: Some(thread) }, last_batch))
+        Ok((Self { tree, shared, thread: Some(thread), damaged: Mutex::default() }, last_batch))
     }
 
     /// Waits while far too many entries have not been written. Refused once nobody writes them any more.
@@ -151,12 +156,49 @@ impl Positions {
 
     /// Where the tree says that `id` may stand, best guess first.
     pub(crate) fn written(&self, id: ObjectId) -> Result<Vec<Position>, StoreError> {
-        let mut found = match self.tree.get(keys::position(id)).map_err(error::read)? {
-            None => Vec::new(),
-            Some(row) => rows::read_positions(&row).map_err(error::row("a row of positions"))?,
-        };
-        found.reverse();
-        Ok(found)
+        let row = self.tree.get(keys::position(id)).map_err(error::read).and_then(|row| {
+            let positions = row.map(|row| rows::read_positions(&row)).transpose();
+            positions.map_err(error::row("a row of positions"))
+        });
+        match row {
+            Ok(found) => Ok(found.unwrap_or_default().into_iter().rev().collect()),
+            Err(StoreError::Corrupt { what, detail }) => {
+                self.find_again(what, &detail)?;
+                Ok(self.recent(id).into_iter().collect())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A part of the table, `place`, cannot be read: finds what it led to by looking at the objects themselves, and keeps
+    /// it in memory. Once for each place: it is the same after that.
+    fn find_again(&self, place: String, detail: &str) -> Result<(), StoreError> {
+        let mut known = lock(&self.damaged);
+        if known.contains(&place) || known.len() >= DAMAGED_PLACES_MAX {
+            return Ok(());
+        }
+        tracing::warn!(
+            place,
+            detail,
+            "a part of the table of object positions is damaged: all objects are looked at"
+        );
+        let space = keys::key(Space::Object, &[]);
+        let end = keys::end_of(&space);
+        let mut walk = Walk::new(&self.tree, space, end);
+        while let Some(row) = walk.next() {
+            let Ok((key, row)) = row else { continue };
+            let (Some(position), Ok((header, _))) =
+                (Position::from_bytes(keys::inside(&key)), rows::ObjectHeader::read(&row))
+            else {
+                continue;
+            };
+            let entry = self.tree.get(keys::position(header.id));
+            if !entry.is_ok_and(|row| row.is_none_or(|row| rows::read_positions(&row).is_ok())) {
+                write(&self.shared.recent).insert(header.id, position);
+            }
+        }
+        known.insert(place);
+        Ok(())
     }
 
     /// Objects put lately that may not be in the tree yet, with their positions.
@@ -239,16 +281,29 @@ impl Shared {
 fn write_run(tree: &sled::Tree, run: &mut Run) -> sled::Result<()> {
     run.entries.sort_unstable();
     let mut row = Vec::with_capacity(32);
-    for (id, position) in &run.entries {
+    let mut failed = None;
+    run.entries.retain(|(id, position)| {
         let key = keys::position(*id);
         row.clear();
-        // Another object may share the key, or the same one was put twice: keep both. A row that cannot be read is
+        // Another object may share the key, or the same one was put twice: keep both. A row that cannot be decoded is
         // kept too; reading it says so.
-        if let Some(old) = tree.get(key)? {
-            row.extend_from_slice(&old);
+        let written = tree.get(key).and_then(|old| {
+            row.extend_from_slice(&old.unwrap_or_default());
+            rows::write_position(*position, &mut row);
+            tree.insert(key, row.as_slice())
+        });
+        match written {
+            Ok(_) => true,
+            // Into a damaged page nothing can be written: the entry stays in memory, and is found again from there.
+            Err(sled::Error::Corruption { .. }) => false,
+            Err(error) => {
+                failed.get_or_insert(error);
+                false
+            }
         }
-        rows::write_position(*position, &mut row);
-        tree.insert(key, row.as_slice())?;
+    });
+    if let Some(error) = failed {
+        return Err(error);
     }
     // The log of the engine keeps the order of writes, so a watermark found after a crash vouches for its entries.
     tree.insert(keys::watermark(), rows::write_number(run.through))?;

@@ -53,3 +53,18 @@ impl StoreError {
         Self::Corrupt { what: what.into(), detail: error.to_string() }
     }
 }
+
+/// Something that a backend finds wrong with what it keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// Which rows, or which place in which file.
+    pub what: String,
+    /// What is wrong there.
+    pub detail: String,
+}
+
+impl From<Damage> for StoreError {
+    fn from(Damage { what, detail }: Damage) -> Self {
+        Self::Corrupt { what, detail }
+    }
+}

@@ -7,6 +7,7 @@
 mod batch;
 mod derived;
 mod error;
+mod point;
 mod reference;
 mod store;
 
@@ -20,8 +21,9 @@ pub use batch::{
     Outcome, RecordChange, ReferenceChange, Refusal, Requirement,
 };
 pub use derived::DerivedSpace;
-pub use error::StoreError;
+pub use error::{Damage, StoreError};
+pub use point::{Identity, Load, Point};
 pub use reference::{RefKind, RefLogEntry, RefOperation, Reference, RequestKey};
 pub use store::{
-    Epoch, OBJECT_BYTES_MAX, ObjectInfo, RECORD_BYTES_MAX, Record, RecordSpace, Store, Sweep, Writes,
+    Epoch, OBJECT_BYTES_MAX, ObjectInfo, RECORD_BYTES_MAX, Record, RecordSpace, Scanned, Store, Sweep, Writes,
 };

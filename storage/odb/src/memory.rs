@@ -10,7 +10,10 @@ mod tests;
 use std::{
     collections::BTreeMap,
     ops::Bound,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -38,13 +41,15 @@ pub enum Failure {
 }
 
 /// A store in memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Memory {
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
+    repository: [u8; 16],
+    instance: [u8; 16],
     tables: Tables,
     /// State after a batch that failed with [`Failure::UnknownApplied`].
     behind_failure: Option<Tables>,
@@ -54,7 +59,11 @@ struct State {
 
 #[derive(Debug, Default, Clone)]
 struct Tables {
-    objects: BTreeMap<(ObjectKind, ObjectId), (Bytes, Epoch)>,
+    objects: BTreeMap<(ObjectKind, ObjectId), Stored>,
+    /// Objects in the order of their first put.
+    order: BTreeMap<u64, (ObjectKind, ObjectId)>,
+    /// The last number of that order.
+    placed: u64,
     references: BTreeMap<RefName, Reference>,
     log: BTreeMap<RefName, BTreeMap<u64, RefLogEntry>>,
     requests: BTreeMap<[u8; 32], (RefName, u64)>,
@@ -63,6 +72,25 @@ struct Tables {
     numbers: BTreeMap<RefName, u64>,
     derived: BTreeMap<(DerivedSpace, Bytes), Bytes>,
     epoch: Epoch,
+}
+
+#[derive(Debug, Clone)]
+struct Stored {
+    bytes: Bytes,
+    epoch: Epoch,
+    /// Its number in the order of first puts.
+    place: u64,
+}
+
+/// Stores made in this process; each is an instance of its own.
+static INSTANCES: AtomicU64 = AtomicU64::new(1);
+
+impl Default for Memory {
+    fn default() -> Self {
+        let instance = u128::from(INSTANCES.fetch_add(1, Ordering::Relaxed)).to_be_bytes();
+        let state = State { repository: instance, instance, ..State::default() };
+        Self { state: Mutex::new(state) }
+    }
 }
 
 impl Memory {
@@ -118,7 +146,7 @@ impl Tables {
             if ObjectId::of(*kind, bytes) != *id {
                 return Err(StoreError::corrupt_object(*id, "it was put with bytes of another hash"));
             }
-            let known = self.objects.get(&(*kind, *id)).map(|(bytes, _)| bytes);
+            let known = self.objects.get(&(*kind, *id)).map(|stored| &stored.bytes);
             let known = known.or_else(|| fresh.get(&(*kind, *id)).copied());
             if known.is_some_and(|known| known != bytes) {
                 return Err(StoreError::corrupt_object(*id, "it was put with other bytes before"));
@@ -142,10 +170,22 @@ impl Tables {
         Ok(())
     }
 
+    fn put_object(&mut self, kind: ObjectKind, id: ObjectId, bytes: Bytes, epoch: Epoch) {
+        let place = match self.objects.get(&(kind, id)) {
+            Some(stored) => stored.place,
+            None => {
+                self.placed += 1;
+                self.order.insert(self.placed, (kind, id));
+                self.placed
+            }
+        };
+        self.objects.insert((kind, id), Stored { bytes, epoch, place });
+    }
+
     fn apply(&mut self, staged: Staged) {
         let epoch = self.epoch;
         for NewObject { kind, id, bytes } in staged.objects {
-            self.objects.insert((kind, id), (bytes, epoch));
+            self.put_object(kind, id, bytes, epoch);
         }
         for (name, reference) in staged.references {
             if reference.entries.is_empty() {
@@ -194,7 +234,7 @@ fn behind<K>(after: Option<K>) -> Bound<K> {
 #[async_trait]
 impl Store for Memory {
     async fn object(&self, kind: ObjectKind, id: ObjectId) -> Result<Option<Bytes>, StoreError> {
-        Ok(self.lock().tables.objects.get(&(kind, id)).map(|(bytes, _)| bytes.clone()))
+        Ok(self.lock().tables.objects.get(&(kind, id)).map(|stored| stored.bytes.clone()))
     }
 
     async fn reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError> {

@@ -5,9 +5,10 @@ use bytes::Bytes;
 use lochan_storage_model::{ObjectId, ObjectKind, RefName};
 
 use crate::{
-    batch::{Batch, DerivedWrite, Outcome},
+    batch::{Batch, DerivedWrite, NewObject, Outcome},
     derived::DerivedSpace,
-    error::StoreError,
+    error::{Damage, StoreError},
+    point::{Identity, Load, Point},
     reference::{RefLogEntry, Reference},
 };
 
@@ -180,7 +181,10 @@ pub struct ObjectInfo {
     pub epoch: Epoch,
 }
 
-/// Scanning and deleting, handed only to maintenance.
+/// A place of a scan, and the object there. An error stands for a stretch that cannot be read and for what is wrong.
+pub type Scanned<T = ObjectInfo> = (Bytes, Result<T, StoreError>);
+
+/// Scanning, deleting, and taking and putting back the whole; handed only to maintenance.
 #[async_trait]
 pub trait Sweep: Store {
     /// The current epoch.
@@ -189,13 +193,19 @@ pub trait Sweep: Store {
     /// Begins a sweep: durable on return; objects put from now on carry the new epoch.
     async fn begin_epoch(&self) -> Result<Epoch, StoreError>;
 
-    /// At most `limit` stored objects after `after` (exclusive), in an order of the backend's own that repeats from call
-    /// to call. The last one's token continues the scan.
-    async fn scan_objects(
+    /// At most `limit` stored objects after `after` (exclusive), in the order in which they were first put. The last one's
+    /// token continues the scan, now or when more has been put; tokens of one instance compare as bytes. A stretch that
+    /// cannot be read is one error in between.
+    async fn scan_objects(&self, after: Option<Bytes>, limit: usize) -> Result<Vec<Scanned>, StoreError>;
+
+    /// As [`Sweep::scan_objects`], with the bytes of the objects, which hash to their ids; what is damaged is an error that
+    /// names it. Ends early once `bytes_max` bytes are read.
+    async fn read_objects(
         &self,
         after: Option<Bytes>,
         limit: usize,
-    ) -> Result<Vec<(Bytes, ObjectInfo)>, StoreError>;
+        bytes_max: usize,
+    ) -> Result<Vec<Scanned<NewObject>>, StoreError>;
 
     /// Deletes those objects whose latest put is older than `epoch`; returns how many. A put that races wins: an object
     /// put again in `epoch` or later stays.
@@ -205,4 +215,25 @@ pub trait Sweep: Store {
     /// Deletes log entries and request index rows older than `time`, but never the newest entry of a name; returns how
     /// many entries.
     async fn expire_ref_log(&self, time: i64) -> Result<usize, StoreError>;
+
+    /// Which store this is.
+    fn identity(&self) -> Identity;
+
+    /// Everything mutable at one moment, and the token of the last object that was durable then. Batches wait meanwhile,
+    /// for as long as it takes to read references and records.
+    async fn point(&self) -> Result<(Point, Bytes), StoreError>;
+
+    /// Everything mutable that can be read, log included, and what cannot: for a damaged store that nobody uses.
+    async fn salvage(&self) -> Result<(Load, Vec<Damage>), StoreError>;
+
+    /// Puts back rows of another store, durable on return. Only for a store that nobody else uses: readers may see a
+    /// part.
+    async fn load(&self, rows: Load) -> Result<(), StoreError>;
+
+    /// Takes the identity of a repository that is put back here. For an empty store.
+    async fn adopt(&self, repository: [u8; 16]) -> Result<(), StoreError>;
+
+    /// What the backend finds wrong with its own rows as a whole: what is there no more, or not as it was last written.
+    /// Reads everything; only for a store that nobody writes to.
+    async fn audit(&self) -> Result<Vec<Damage>, StoreError>;
 }

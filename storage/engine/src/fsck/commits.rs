@@ -6,9 +6,9 @@ use std::{
 };
 
 use lochan_storage_model::{Commit, CommitId, ObjectId, ObjectKind, Operation, Value, commit::Header};
-use lochan_storage_odb::{StoreError, Sweep};
+use lochan_storage_odb::{NewObject, StoreError, Sweep};
 
-use super::{PAGE, Report};
+use super::{PAGE, PAGE_BYTES, Report};
 use crate::{error::Error, state::Core};
 
 /// Objects between two words of progress.
@@ -29,31 +29,28 @@ pub(super) async fn check_objects(
     let mut wanted: Vec<(CommitId, ObjectKind, ObjectId)> = Vec::new();
     let mut after = None;
     loop {
-        let page = store.scan_objects(after.take(), PAGE).await?;
-        for (_, info) in &page {
-            let bytes = match store.object(info.kind, info.id).await {
-                Ok(Some(bytes)) => bytes,
-                Ok(None) => {
-                    report.damage(format!("object {}", info.id), "is listed but cannot be found");
+        let page = store.read_objects(after.take(), PAGE, PAGE_BYTES).await?;
+        let last = page.last().map(|(token, _)| token.clone());
+        for (_, object) in page {
+            let NewObject { kind, id, bytes } = match object {
+                Ok(object) => object,
+                Err(error) => {
+                    report.damaged(error);
                     continue;
                 }
-                Err(error @ (StoreError::Corrupt { .. } | StoreError::Read(_))) => {
-                    report.damage(format!("object {}", info.id), error.to_string());
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
             };
-            present.insert((info.kind, info.id));
+            present.insert((kind, id));
             report.objects += 1;
+            report.bytes += bytes.len() as u64;
             if report.objects.is_multiple_of(TOLD_EVERY) {
                 told("objects", report);
             }
-            if info.kind == ObjectKind::Commit {
+            if kind == ObjectKind::Commit {
                 report.commits += 1;
-                let id = CommitId::new(info.id);
+                let id = CommitId::new(id);
                 match Commit::decode(&bytes) {
                     Ok(commit) => {
-                        note_wanted(id, &commit, &mut wanted);
+                        wanted.extend(named_by(&commit).into_iter().map(|(kind, named)| (id, kind, named)));
                         check_operations(id, &commit, report);
                         graph.insert(id, commit.header);
                     }
@@ -61,15 +58,25 @@ pub(super) async fn check_objects(
                 }
             }
         }
-        match page.into_iter().next_back() {
-            Some((token, _)) => after = Some(token),
+        match last {
+            Some(token) => after = Some(token),
             None => break,
         }
     }
+    let mut missing: HashMap<(ObjectKind, ObjectId), Vec<CommitId>> = HashMap::new();
     for (commit, kind, id) in wanted {
         if !present.contains(&(kind, id)) {
-            report.damage(format!("commit {commit}"), format!("names the {kind:?} {id}, which is missing"));
+            missing.entry((kind, id)).or_default().push(commit);
         }
+    }
+    for ((kind, id), commits) in missing {
+        let detail = match store.object(kind, id).await {
+            // Named already, or there by another way.
+            Ok(_) => "it is missing".to_owned(),
+            Err(error @ (StoreError::Corrupt { .. } | StoreError::Read(_))) => error.to_string(),
+            Err(error) => return Err(error.into()),
+        };
+        report.needed(format!("{kind:?} {id}"), &detail, commits);
     }
     for (id, header) in &graph {
         check_header(core, *id, header, &graph, report).await?;
@@ -77,15 +84,19 @@ pub(super) async fn check_objects(
     Ok(graph)
 }
 
-fn note_wanted(id: CommitId, commit: &Commit, wanted: &mut Vec<(CommitId, ObjectKind, ObjectId)>) {
-    wanted.extend(commit.attachments.iter().map(|attachment| (id, ObjectKind::Attachment, *attachment)));
-    for operation in &commit.operations {
-        if let Operation::Put(put) = operation
-            && let Value::Stored(value) = &put.entry.value
-        {
-            wanted.push((id, ObjectKind::Value, *value));
-        }
-    }
+/// The objects that a commit names: its parents, attachments, and the values that do not stand in it.
+pub(crate) fn named_by(commit: &Commit) -> Vec<(ObjectKind, ObjectId)> {
+    let parents = commit.header.parents.iter().filter(|parent| !parent.is_no_ancestor());
+    let mut named: Vec<_> = parents.map(|parent| (ObjectKind::Commit, parent.object())).collect();
+    named.extend(commit.attachments.iter().map(|attachment| (ObjectKind::Attachment, *attachment)));
+    named.extend(commit.operations.iter().filter_map(|operation| match operation {
+        Operation::Put(put) => match &put.entry.value {
+            Value::Stored(value) => Some((ObjectKind::Value, *value)),
+            Value::Inline(_) => None,
+        },
+        _ => None,
+    }));
+    named
 }
 
 fn check_operations(id: CommitId, commit: &Commit, report: &mut Report) {
@@ -109,10 +120,8 @@ async fn check_header(
         match graph.get(parent) {
             Some(parent) => generation = generation.max(parent.generation),
             None if parent.is_no_ancestor() => {}
-            None => {
-                report.damage(what(), format!("its parent {parent} is missing"));
-                return Ok(());
-            }
+            // Named as missing.
+            None => return Ok(()),
         }
     }
     if header.generation != generation + 1 {

@@ -3,18 +3,25 @@
 //! Reads only. What is wrong is named; nothing is mended here.
 
 mod commits;
+mod needs;
 mod references;
 mod roots;
 
 use std::{fmt, sync::Arc};
 
-use lochan_storage_model::ports::{SystemClock, SystemRng};
-use lochan_storage_odb::{RecordSpace, Sweep};
+pub(crate) use commits::named_by;
+use lochan_storage_model::{
+    CommitId,
+    ports::{SystemClock, SystemRng},
+};
+use lochan_storage_odb::{Damage, RecordSpace, StoreError, Sweep};
 
 use crate::{engine::Options, error::Error, merge::Rules, state::Core};
 
 /// Rows read in one piece.
 const PAGE: usize = 1_000;
+/// Bytes of objects read in one piece, about.
+const PAGE_BYTES: usize = 8 << 20;
 
 /// How much is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +67,8 @@ impl fmt::Display for Finding {
 pub struct Report {
     /// Objects whose bytes were hashed.
     pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
     /// Commits among them.
     pub commits: u64,
     /// Index roots computed from operations.
@@ -74,6 +83,8 @@ pub struct Report {
     pub checkpoints: u64,
     /// Everything wrong, as found.
     pub findings: Vec<Finding>,
+    /// Findings about objects, with the commits that name these.
+    needed: Vec<(usize, Vec<CommitId>)>,
 }
 
 impl Report {
@@ -85,6 +96,20 @@ impl Report {
 
     fn damage(&mut self, what: impl Into<String>, detail: impl Into<String>) {
         self.findings.push(Finding { severity: Severity::Damage, what: what.into(), detail: detail.into() });
+    }
+
+    /// Notes damage that the store tells.
+    fn damaged(&mut self, error: StoreError) {
+        match error {
+            StoreError::Corrupt { what, detail } => self.damage(what, detail),
+            other => self.damage("the store", other.to_string()),
+        }
+    }
+
+    /// Notes that an object is missing or damaged which some commits name.
+    fn needed(&mut self, what: String, detail: &str, commits: Vec<CommitId>) {
+        self.needed.push((self.findings.len(), commits));
+        self.damage(what, detail);
     }
 
     fn derived(&mut self, what: impl Into<String>, detail: impl Into<String>) {
@@ -110,11 +135,27 @@ pub async fn fsck(
     told("objects", &report);
     let graph = commits::check_objects(&core, &store, &mut report, told).await?;
     told("references and their log", &report);
-    references::check_references(&core, &graph, &mut report).await?;
+    // What cannot be read is a finding, and whatever else there is to find is still looked for.
+    match references::check_references(&core, &graph, &mut report).await {
+        Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Read(_)))) => {
+            report.damaged(error)
+        }
+        checked => checked?,
+    }
     told("records", &report);
     check_records(&store, &mut report).await?;
+    needs::name_them(&store, &graph, &mut report).await?;
+    told("the rows as a whole", &report);
+    for Damage { what, detail } in store.audit().await? {
+        report.damage(what, detail);
+    }
     told("index roots", &report);
-    roots::check_roots(&core, &graph, depth, &mut report, told).await?;
+    match roots::check_roots(&core, &graph, depth, &mut report, told).await {
+        Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Read(_)))) => {
+            report.damaged(error)
+        }
+        checked => checked?,
+    }
     told("done", &report);
     Ok(report)
 }

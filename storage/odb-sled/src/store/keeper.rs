@@ -25,9 +25,12 @@ use std::{
 
 use lochan_storage_odb::{StoreError, Writes};
 
-use super::session::{Promise, Session};
+use super::{
+    check::Trust,
+    session::{How, Promise, Session},
+};
 use crate::{
-    config::SledConfig,
+    config::{Durability, SledConfig},
     folder::Folder,
     space,
     sync::Syncer,
@@ -52,7 +55,7 @@ pub(super) struct Keeper {
     syncer: Arc<dyn Syncer>,
     /// The engine's main file, opened before the first write and kept.
     main: File,
-    cache_bytes: u64,
+    how: How,
     reserve_bytes: u64,
     pub(super) bell: Arc<Bell>,
     /// The old engine, while its threads end.
@@ -79,8 +82,14 @@ impl Keeper {
         folder: Folder,
         config: &SledConfig,
         main: File,
+        trust: Trust,
         syncer: impl FnOnce(File, &Path) -> Box<dyn Syncer>,
     ) -> Result<Self, StoreError> {
+        let how = How {
+            cache_bytes: config.cache_bytes,
+            trust,
+            is_durable: config.durability == Durability::Fsync,
+        };
         let engine = folder.engine();
         let own = main
             .try_clone()
@@ -88,12 +97,13 @@ impl Keeper {
         let syncer: Arc<dyn Syncer> = Arc::from(syncer(own, &engine));
         let bell = Arc::new(Bell::default());
         let trouble = Arc::new(Trouble::none(Arc::clone(&bell)));
-        let session = Session::open(&engine, config.cache_bytes, Arc::clone(&syncer), trouble, 0)?;
+        let session = Session::open(&folder, how, Arc::clone(&syncer), trouble, 0)?;
+        session.upgrade(&folder)?;
         Ok(Self {
             current: RwLock::new(Current::Open(Box::new(session))),
             syncer,
             main,
-            cache_bytes: config.cache_bytes,
+            how,
             reserve_bytes: config.reserve_bytes,
             bell,
             closing: Mutex::new(None),
@@ -205,8 +215,8 @@ impl Keeper {
         let trouble = Arc::new(Trouble::none(Arc::clone(&self.bell)));
         let opened = catch_unwind(AssertUnwindSafe(|| {
             let session = Session::open(
-                &self.folder.engine(),
-                self.cache_bytes,
+                &self.folder,
+                self.how,
                 Arc::clone(&self.syncer),
                 Arc::clone(&trouble),
                 promise.batch,

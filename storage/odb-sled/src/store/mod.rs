@@ -1,6 +1,8 @@
 //! The store.
 
+mod check;
 mod keeper;
+mod point;
 mod port;
 mod read;
 mod session;
@@ -24,9 +26,11 @@ use crate::{
     config::{Durability, SledConfig},
     folder::{Folder, Manifest},
     keys, rows,
+    sums::State,
     sync::{FileSyncer, NoSyncer, Syncer},
 };
 
+use check::Trust;
 use keeper::Keeper;
 
 /// A store in a folder of this machine.
@@ -43,23 +47,44 @@ impl SledStore {
     /// Opens the store of a folder, and makes it first if the folder is absent or empty.
     ///
     /// Refused with [`StoreError::Open`]: a folder that another process holds (named), one that holds something else, a
-    /// store of a newer format.
+    /// store of a newer format. Refused with [`StoreError::Corrupt`], untouched: a store whose files do not hold what was
+    /// acknowledged.
     pub fn open(config: &SledConfig) -> Result<Self, StoreError> {
         let durability = config.durability;
-        Self::open_with(config, |file, engine| match durability {
-            Durability::Fsync => Box::new(FileSyncer::new(file, engine)),
-            Durability::Os => Box::new(NoSyncer),
-        })
+        let make = |file, engine: &Path| -> Box<dyn Syncer> {
+            match durability {
+                Durability::Fsync => Box::new(FileSyncer::new(file, engine)),
+                Durability::Os => Box::new(NoSyncer),
+            }
+        };
+        Self::open_checked(config, Trust::Marked, make)
+    }
+
+    /// Opens what is left of a damaged store: the engine drops what it cannot read, for good. Only for a copy that
+    /// something is to be saved from.
+    pub fn salvage(config: &SledConfig) -> Result<Self, StoreError> {
+        let make = |file, engine: &Path| -> Box<dyn Syncer> { Box::new(FileSyncer::new(file, engine)) };
+        Self::open_checked(config, Trust::Nothing, make)
     }
 
     /// Opens a store with a sync of the caller's.
+    #[cfg(test)]
     pub(crate) fn open_with(
         config: &SledConfig,
+        syncer: impl FnOnce(File, &Path) -> Box<dyn Syncer>,
+    ) -> Result<Self, StoreError> {
+        Self::open_checked(config, Trust::Marked, syncer)
+    }
+
+    fn open_checked(
+        config: &SledConfig,
+        trust: Trust,
         syncer: impl FnOnce(File, &Path) -> Box<dyn Syncer>,
     ) -> Result<Self, StoreError> {
         let folder = Folder::open(&config.path, |engine| {
             let db = session::open_engine(engine, config.cache_bytes)?;
             db.insert(keys::epoch(), rows::write_number(0))
+                .and_then(|_| db.insert(keys::state(), State::default().write()))
                 .and_then(|_| db.flush())
                 .map_err(|error| session::failed("first write", &error))?;
             Ok(())
@@ -68,7 +93,7 @@ impl SledStore {
         let opened = OpenOptions::new().read(true).write(true).open(&main);
         let file =
             opened.map_err(|error| StoreError::Open(format!("cannot open {}: {error}", main.display())))?;
-        let keeper = Arc::new(Keeper::open(folder, config, file, syncer)?);
+        let keeper = Arc::new(Keeper::open(folder, config, file, trust, syncer)?);
         let thread = std::thread::Builder::new()
             .name("lochan-keeper".into())
             .spawn({
@@ -81,8 +106,8 @@ impl SledStore {
 
     /// What the store says about itself.
     #[must_use]
-    pub fn manifest(&self) -> &Manifest {
-        &self.keeper.folder.manifest
+    pub fn manifest(&self) -> Manifest {
+        self.keeper.folder.manifest()
     }
 }
 

@@ -4,28 +4,30 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use lochan_storage_model::{Micros, ObjectId, ObjectKind, RefName};
 use lochan_storage_odb::{
-    Batch, DerivedSpace, DerivedWrite, Epoch, ObjectInfo, Outcome, Record, RecordSpace, RefLogEntry,
-    Reference, Store, StoreError, Sweep, Writes,
+    Batch, Damage, DerivedSpace, DerivedWrite, Epoch, Identity, Load, NewObject, Outcome, Point, Record,
+    RecordSpace, RefLogEntry, Reference, Scanned, Store, StoreError, Sweep, Writes,
 };
+use uuid::Uuid;
 
 use super::SledStore;
+use crate::{error, folder::Manifest};
 
 #[async_trait]
 impl Store for SledStore {
     async fn object(&self, kind: ObjectKind, id: ObjectId) -> Result<Option<Bytes>, StoreError> {
-        self.keeper.with(|session| session.object(kind, id))
+        self.keeper.with(|session| error::guarded(|| session.object(kind, id)))
     }
 
     async fn reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError> {
-        self.keeper.with(|session| session.reference(name))
+        self.keeper.with(|session| error::guarded(|| session.reference(name)))
     }
 
     async fn references(&self, after: Option<&RefName>, limit: usize) -> Result<Vec<Reference>, StoreError> {
-        self.keeper.with(|session| session.references(after, limit))
+        self.keeper.with(|session| error::guarded(|| session.references(after, limit)))
     }
 
     async fn record(&self, space: RecordSpace, key: &[u8]) -> Result<Option<Record>, StoreError> {
-        self.keeper.with(|session| session.record(space, key))
+        self.keeper.with(|session| error::guarded(|| session.record(space, key)))
     }
 
     async fn records(
@@ -34,7 +36,7 @@ impl Store for SledStore {
         after: Option<&[u8]>,
         limit: usize,
     ) -> Result<Vec<(Bytes, Record)>, StoreError> {
-        self.keeper.with(|session| session.records(space, after, limit))
+        self.keeper.with(|session| error::guarded(|| session.records(space, after, limit)))
     }
 
     async fn ref_log(
@@ -43,19 +45,19 @@ impl Store for SledStore {
         before: Option<u64>,
         limit: usize,
     ) -> Result<Vec<RefLogEntry>, StoreError> {
-        self.keeper.with(|session| session.ref_log(name, before, limit))
+        self.keeper.with(|session| error::guarded(|| session.ref_log(name, before, limit)))
     }
 
     async fn ref_log_names(&self, after: Option<&RefName>, limit: usize) -> Result<Vec<RefName>, StoreError> {
-        self.keeper.with(|session| session.ref_log_names(after, limit))
+        self.keeper.with(|session| error::guarded(|| session.ref_log_names(after, limit)))
     }
 
     async fn request(&self, key: &[u8; 32]) -> Result<Option<RefLogEntry>, StoreError> {
-        self.keeper.with(|session| session.request(key))
+        self.keeper.with(|session| error::guarded(|| session.request(key)))
     }
 
     async fn derived(&self, space: DerivedSpace, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.keeper.with(|session| session.derived(space, key))
+        self.keeper.with(|session| error::guarded(|| session.derived(space, key)))
     }
 
     async fn derived_scan(
@@ -66,7 +68,8 @@ impl Store for SledStore {
         reverse: bool,
         limit: usize,
     ) -> Result<Vec<(Bytes, Bytes)>, StoreError> {
-        self.keeper.with(|session| session.derived_scan(space, prefix, from, reverse, limit))
+        self.keeper
+            .with(|session| error::guarded(|| session.derived_scan(space, prefix, from, reverse, limit)))
     }
 
     async fn put_derived(&self, rows: Vec<DerivedWrite>) -> Result<(), StoreError> {
@@ -92,19 +95,24 @@ impl Store for SledStore {
 #[async_trait]
 impl Sweep for SledStore {
     async fn epoch(&self) -> Result<Epoch, StoreError> {
-        self.keeper.with(|session| session.epoch())
+        self.keeper.with(|session| error::guarded(|| session.epoch()))
     }
 
     async fn begin_epoch(&self) -> Result<Epoch, StoreError> {
         self.keeper.write(|session| session.begin_epoch())
     }
 
-    async fn scan_objects(
+    async fn scan_objects(&self, after: Option<Bytes>, limit: usize) -> Result<Vec<Scanned>, StoreError> {
+        self.keeper.with(|session| error::guarded(|| session.scan_objects(after, limit)))
+    }
+
+    async fn read_objects(
         &self,
         after: Option<Bytes>,
         limit: usize,
-    ) -> Result<Vec<(Bytes, ObjectInfo)>, StoreError> {
-        self.keeper.with(|session| session.scan_objects(after, limit))
+        bytes_max: usize,
+    ) -> Result<Vec<Scanned<NewObject>>, StoreError> {
+        self.keeper.with(|session| error::guarded(|| session.read_objects(after, limit, bytes_max)))
     }
 
     async fn delete_objects(
@@ -117,5 +125,32 @@ impl Sweep for SledStore {
 
     async fn expire_ref_log(&self, time: Micros) -> Result<usize, StoreError> {
         self.keeper.write(|session| session.expire_ref_log(time))
+    }
+
+    fn identity(&self) -> Identity {
+        let manifest = self.manifest();
+        Identity { repository: manifest.repository.into_bytes(), instance: manifest.instance.into_bytes() }
+    }
+
+    async fn point(&self) -> Result<(Point, Bytes), StoreError> {
+        self.keeper.with(|session| error::guarded(|| session.point()))
+    }
+
+    async fn salvage(&self) -> Result<(Load, Vec<Damage>), StoreError> {
+        self.keeper.with(|session| Ok(session.salvage()))
+    }
+
+    async fn load(&self, rows: Load) -> Result<(), StoreError> {
+        self.keeper.check_space()?;
+        self.keeper.write(|session| session.load(rows))
+    }
+
+    async fn adopt(&self, repository: [u8; 16]) -> Result<(), StoreError> {
+        let manifest = self.manifest();
+        self.keeper.folder.set_manifest(Manifest { repository: Uuid::from_bytes(repository), ..manifest })
+    }
+
+    async fn audit(&self) -> Result<Vec<Damage>, StoreError> {
+        self.keeper.with(|session| Ok(session.audit()))
     }
 }

@@ -262,7 +262,7 @@ impl Session {
         row.map(|row| self.decode_record(&row)).transpose()
     }
 
-    fn decode_record(&self, row: &[u8]) -> Result<Record, StoreError> {
+    pub(super) fn decode_record(&self, row: &[u8]) -> Result<Record, StoreError> {
         let (version, value) = rows::read_record(row).map_err(error::row("a record"))?;
         let value = match value {
             RecordValue::Here(value) => value,
@@ -279,12 +279,12 @@ pub(super) fn decode_log(name: &RefName, key: &[u8], row: &[u8]) -> Result<Vec<R
     rows::read_log(name, first, row).map_err(error::row(what()))
 }
 
-fn decode_reference(name: RefName, row: &[u8]) -> Result<Reference, StoreError> {
+pub(super) fn decode_reference(name: RefName, row: &[u8]) -> Result<Reference, StoreError> {
     let what = format!("reference {name}");
     Reference::decode(name, row).map_err(error::row(what))
 }
 
-fn ref_name(bytes: &[u8]) -> Result<RefName, StoreError> {
+pub(super) fn ref_name(bytes: &[u8]) -> Result<RefName, StoreError> {
     let name = std::str::from_utf8(bytes).ok().and_then(|name| RefName::new(name).ok());
     name.ok_or_else(|| error::damaged("the key of a reference", "it is no reference name"))
 }

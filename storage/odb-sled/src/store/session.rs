@@ -1,7 +1,8 @@
 //! One opened engine, from its opening to its first failure.
 
 use std::{
-    path::Path,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError, RwLock, RwLockReadGuard,
         atomic::{AtomicBool, AtomicU32, Ordering},
@@ -11,14 +12,19 @@ use std::{
 
 use lochan_storage_model::{ObjectId, RefName};
 use lochan_storage_odb::{Reference, StoreError};
+use uuid::Uuid;
 
+use super::check::{self, Trust};
 use crate::{
     config::CACHE_BYTES_MIN,
-    error, folder,
+    error,
+    folder::{self, FORMAT, Folder, Manifest},
     in_flight::InFlight,
     keys::{self, Position},
+    mark::{Mark, MarkFile},
     positions::Positions,
     rows, snapshots,
+    sums::{Rows, State},
     sync::Syncer,
     trouble::{Trouble, UnderWay},
 };
@@ -45,12 +51,29 @@ pub(crate) struct Session {
     /// The flush under way.
     pub(super) flushing: UnderWay,
     pub(super) is_deleting: AtomicBool,
+    /// Folder of the engine's files.
+    engine: PathBuf,
+}
+
+/// How a session is opened.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How {
+    /// Page cache of the engine, in bytes.
+    pub cache_bytes: u64,
+    /// What is believed of the files.
+    pub trust: Trust,
+    /// Whether what is acknowledged is durable, so that the mark may say so.
+    pub is_durable: bool,
 }
 
 /// What only the batch under way may touch.
 pub(crate) struct Writer {
     /// Number of the last batch.
     pub(super) batch: u64,
+    /// What the store held after it.
+    pub(super) state: State,
+    /// Where that is noted outside of the engine; nowhere if nothing is known to be durable.
+    mark: Option<MarkFile>,
     /// Room for one row, used again and again.
     pub(super) scratch: Vec<u8>,
 }
@@ -65,26 +88,40 @@ pub(super) struct Promise {
 }
 
 impl Session {
-    /// Opens the engine in the folder `engine` and syncs what it has written so far. Numbers of batches go on above
-    /// `batch_min` at least.
+    /// Looks at the files in `folder`, opens the engine there and syncs what it has written so far. Numbers of batches go
+    /// on above `batch_min` at least.
     pub(super) fn open(
-        engine: &Path,
-        cache_bytes: u64,
+        folder: &Folder,
+        how: How,
         syncer: Arc<dyn Syncer>,
         trouble: Arc<Trouble>,
         batch_min: u64,
     ) -> Result<Self, StoreError> {
-        let db = open_engine(engine, cache_bytes)?;
+        let engine = &folder.engine();
+        let checked = check::before(folder.path(), engine, how.trust)?;
+        let db = open_engine(engine, how.cache_bytes)?;
         db.flush().map_err(|error| failed("flush", &error))?;
+        let (log, main_bytes) = reached(&db, engine);
         folder::sync_engine(engine)
             .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", engine.display())))?;
         let tree = sled::Tree::clone(&db);
-        let epoch = match tree.get(keys::epoch()).map_err(error::read)? {
+        let state = error::guarded(|| checked.after(&tree, folder.manifest().format))?;
+        let mark = MarkFile::open(folder.path())
+            .map_err(|error| StoreError::Open(format!("cannot open the mark: {error}")))?;
+        let mut writer = Writer { batch: 0, state, mark: Some(mark), scratch: Vec::new() };
+        // A store that may lose what it acknowledged must not be held to it.
+        let mark = Mark { batch: state.batch, log, main_bytes };
+        writer.mark_synced(if how.is_durable { mark } else { Mark { batch: 0, log: -1, main_bytes: 0 } });
+        if !how.is_durable {
+            writer.mark = None;
+        }
+        let epoch = match error::guarded(|| tree.get(keys::epoch()).map_err(error::read))? {
             None => 0,
             Some(row) => rows::read_number(&row).map_err(error::row("the epoch"))?,
         };
         let epoch = u32::try_from(epoch).map_err(|_| error::damaged("the epoch", "it is out of range"))?;
-        let (positions, batch) = Positions::open(tree.clone(), Arc::clone(&trouble))?;
+        let (positions, batch) = error::guarded(|| Positions::open(tree.clone(), Arc::clone(&trouble)))?;
+        writer.batch = batch.max(batch_min).max(state.batch);
         Ok(Self {
             positions,
             tree,
@@ -92,11 +129,32 @@ impl Session {
             syncer,
             in_flight: RwLock::default(),
             trouble,
-            writer: Mutex::new(Writer { batch: batch.max(batch_min), scratch: Vec::new() }),
+            writer: Mutex::new(writer),
+            engine: engine.clone(),
             epoch: AtomicU32::new(epoch),
             flushing: UnderWay::default(),
             is_deleting: AtomicBool::new(false),
         })
+    }
+
+    /// How far the store is once everything handed to the system by now is synced.
+    pub(super) fn reached(&self, batch: u64) -> Mark {
+        let (log, main_bytes) = reached(&self.db, &self.engine);
+        Mark { batch, log, main_bytes }
+    }
+
+    /// Makes a store of an older format one of this format.
+    pub(super) fn upgrade(&self, folder: &Folder) -> Result<(), StoreError> {
+        let manifest = folder.manifest();
+        if manifest.format == FORMAT {
+            return Ok(());
+        }
+        let mut writer = self.writer()?;
+        writer.batch += 1;
+        self.apply(&mut writer, Rows::default(), InFlight::default())?;
+        drop(writer);
+        tracing::info!(from = manifest.format, to = FORMAT, "the store has a newer format now");
+        folder.set_manifest(Manifest { format: FORMAT, instance: Uuid::new_v4(), ..manifest })
     }
 
     pub(super) fn in_flight(&self) -> RwLockReadGuard<'_, InFlight> {
@@ -137,14 +195,46 @@ impl Session {
     }
 }
 
+impl Writer {
+    /// Notes how far the store is, which is durable by now. A mark that cannot be written costs strength and nothing else.
+    pub(super) fn mark(&mut self, reached: Option<Mark>) {
+        if let (Some(file), Some(mark)) = (&mut self.mark, reached)
+            && let Err(error) = file.write(mark)
+        {
+            tracing::warn!(%error, "the mark cannot be written");
+        }
+    }
+
+    fn mark_synced(&mut self, reached: Mark) {
+        self.mark(Some(reached));
+        if let Some(Err(error)) = self.mark.as_ref().map(MarkFile::sync) {
+            tracing::warn!(%error, "the mark cannot be synced");
+        }
+    }
+}
+
+/// Last byte of the log that is handed to the system, and the length of the main file.
+fn reached(db: &sled::Db, engine: &Path) -> (i64, u64) {
+    // Before any sync that is to cover it: threads of the engine go on writing.
+    let log = db.context.pagecache.log.stable_offset();
+    (log, std::fs::metadata(engine.join("db")).map_or(0, |found| found.len()))
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
         self.positions.close();
-        if self.trouble.cause().is_none()
-            && let Err(error) =
-                self.db.flush().map_err(std::io::Error::other).and_then(|_| self.syncer.sync())
-        {
-            tracing::warn!(%error, "the store could not be synced at its end; only derived rows can be missing");
+        if self.trouble.cause().is_some() {
+            return;
+        }
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let flushed = self.db.flush().map_err(std::io::Error::other);
+        let reached = self.reached(writer.state.batch);
+        match flushed.and_then(|_| self.syncer.sync()) {
+            Ok(()) => writer.mark_synced(reached),
+            Err(error) => tracing::warn!(
+                %error,
+                "the store could not be synced at its end; only derived rows can be missing"
+            ),
         }
     }
 }
@@ -160,7 +250,9 @@ pub(super) fn open_engine(path: &Path, cache_bytes: u64) -> Result<sled::Db, Sto
     let mut set_aside = false;
     let begun = Instant::now();
     loop {
-        match config.open() {
+        // sled asserts what damaged files do not keep to.
+        let opened = catch_unwind(AssertUnwindSafe(|| config.open()));
+        match opened.unwrap_or_else(|_| Err(sled::Error::Corruption { at: None, bt: () })) {
             Ok(db) => return Ok(db),
             // Once: a second time it is the log that is damaged.
             Err(sled::Error::Corruption { .. })
@@ -172,6 +264,14 @@ pub(super) fn open_engine(path: &Path, cache_bytes: u64) -> Result<sled::Db, Sto
                     && begun.elapsed() < REOPEN_WAIT_MAX =>
             {
                 std::thread::sleep(REOPEN_PAUSE);
+            }
+            Err(error @ sled::Error::Corruption { .. }) => {
+                return Err(match error::read(error) {
+                    StoreError::Corrupt { what, .. } => {
+                        error::damaged(what, "the engine cannot open its files; they are not what it wrote")
+                    }
+                    other => other,
+                });
             }
             Err(error) => return Err(failed("opening", &error)),
         }

@@ -4,14 +4,16 @@ use std::{collections::HashSet, sync::atomic::Ordering};
 
 use bytes::Bytes;
 use lochan_storage_model::{Micros, ObjectId, ObjectKind, RefName};
-use lochan_storage_odb::{Epoch, ObjectInfo, RefLogEntry, StoreError};
+use lochan_storage_odb::{Epoch, NewObject, ObjectInfo, RefLogEntry, Scanned, StoreError};
 
-use super::{Session, read::decode_log};
+use super::{Session, Writer, read::decode_log};
 use crate::{
     chunks, error,
     in_flight::InFlight,
     keys::{self, Position, Space},
     rows::{self, ObjectHeader},
+    sums::Rows,
+    walk::{Unreadable, Walk},
 };
 
 /// Objects deleted in one batch, at most.
@@ -25,11 +27,11 @@ impl Session {
     }
 
     pub(super) fn begin_epoch(&self) -> Result<Epoch, StoreError> {
-        let writer = self.writer()?;
+        let mut writer = self.writer()?;
         let epoch = self.epoch.load(Ordering::Acquire).saturating_add(1);
-        let mut rows = sled::Batch::default();
+        let mut rows = Rows::default();
         rows.insert(keys::epoch(), rows::write_number(u64::from(epoch)));
-        self.apply(rows, InFlight::default())?;
+        self.maintain(&mut writer, rows)?;
         self.epoch.store(epoch, Ordering::Release);
         drop(writer);
         Ok(epoch)
@@ -39,19 +41,54 @@ impl Session {
         &self,
         after: Option<Bytes>,
         limit: usize,
-    ) -> Result<Vec<(Bytes, ObjectInfo)>, StoreError> {
-        let space = keys::key(Space::Object, &[]);
-        let from = match &after {
-            None => space.clone(),
-            Some(token) => [space.as_slice(), token, &[0]].concat(),
-        };
+    ) -> Result<Vec<Scanned>, StoreError> {
+        let mut walk = self.walk_objects(after.as_ref());
         let mut found = Vec::new();
-        for row in self.tree.range(from..keys::end_of(&space)).take(limit) {
-            let (key, row) = row.map_err(error::read)?;
-            let (header, _) = ObjectHeader::read(&row).map_err(error::row("an object row"))?;
-            let ObjectHeader { kind, epoch, id, size } = header;
-            let token = Bytes::copy_from_slice(keys::inside(&key));
-            found.push((token, ObjectInfo { id, kind, size, epoch }));
+        while found.len() < limit {
+            found.push(match walk.next() {
+                None => break,
+                Some(Err(unreadable)) => told(&unreadable),
+                Some(Ok((key, row))) => {
+                    let info = ObjectHeader::read(&row).map_err(error::row("an object row"));
+                    let info = info.map(|(ObjectHeader { kind, epoch, id, size }, _)| ObjectInfo {
+                        id,
+                        kind,
+                        size,
+                        epoch,
+                    });
+                    (Bytes::copy_from_slice(keys::inside(&key)), info)
+                }
+            });
+        }
+        Ok(found)
+    }
+
+    pub(super) fn read_objects(
+        &self,
+        after: Option<Bytes>,
+        limit: usize,
+        bytes_max: usize,
+    ) -> Result<Vec<Scanned<NewObject>>, StoreError> {
+        let mut read = 0;
+        let mut found = Vec::new();
+        let mut walk = self.walk_objects(after.as_ref());
+        while found.len() < limit && read < bytes_max {
+            match walk.next() {
+                None => break,
+                Some(Err(unreadable)) => found.push(told(&unreadable)),
+                Some(Ok((key, row))) => {
+                    let token = Bytes::copy_from_slice(keys::inside(&key));
+                    match error::guarded(|| self.whole(&key, &row)) {
+                        // A sweep has deleted it since its row was read.
+                        Ok(None) => {}
+                        Ok(Some(object)) => {
+                            read += object.bytes.len();
+                            found.push((token, Ok(object)));
+                        }
+                        Err(error) => found.push((token, Err(error))),
+                    }
+                }
+            }
         }
         Ok(found)
     }
@@ -84,10 +121,51 @@ impl Session {
     }
 }
 
+/// A stretch that cannot be read, as a scan tells it.
+fn told<T>(Unreadable { place, detail, last }: &Unreadable) -> Scanned<T> {
+    (Bytes::copy_from_slice(keys::inside(last)), Err(error::damaged(place.as_str(), detail.as_str())))
+}
+
 impl Session {
+    /// The rows of objects behind a token.
+    fn walk_objects(&self, after: Option<&Bytes>) -> Walk<'_> {
+        let space = keys::key(Space::Object, &[]);
+        let from = match after {
+            None => space.clone(),
+            Some(token) => [space.as_slice(), token, &[0]].concat(),
+        };
+        Walk::new(&self.tree, from, keys::end_of(&space))
+    }
+
+    /// The object of a row, hashed.
+    fn whole(&self, key: &[u8], row: &[u8]) -> Result<Option<NewObject>, StoreError> {
+        let position = Position::from_bytes(keys::inside(key))
+            .ok_or_else(|| error::damaged("an object row", "its key is no position"))?;
+        let (ObjectHeader { kind, id, size, .. }, bytes) =
+            ObjectHeader::read(row).map_err(error::row("an object row"))?;
+        let bytes = match bytes {
+            Some(bytes) => Bytes::copy_from_slice(bytes),
+            None => match chunks::read(&self.tree, position, size)? {
+                Some(bytes) => bytes,
+                None if self.tree.get(key).map_err(error::read)?.is_none() => return Ok(None),
+                None => return Err(StoreError::corrupt_object(id, "a chunk is missing")),
+            },
+        };
+        if ObjectId::of(kind, &bytes) != id {
+            return Err(StoreError::corrupt_object(id, "its bytes do not hash to its id"));
+        }
+        Ok(Some(NewObject { kind, id, bytes }))
+    }
+
+    /// Writes rows that no reader must be kept from seeing early.
+    fn maintain(&self, writer: &mut Writer, rows: Rows) -> Result<(), StoreError> {
+        writer.batch += 1;
+        self.apply(writer, rows, InFlight::default())
+    }
+
     fn delete_some(&self, ids: &[(ObjectKind, ObjectId)], epoch: Epoch) -> Result<usize, StoreError> {
-        let writer = self.writer()?;
-        let mut rows = sled::Batch::default();
+        let mut writer = self.writer()?;
+        let mut rows = Rows::default();
         let mut gone = HashSet::new();
         for (kind, id) in ids {
             if gone.contains(id) {
@@ -108,7 +186,7 @@ impl Session {
                 continue;
             }
             for (position, header) in places {
-                rows.remove(&keys::object(position));
+                rows.remove(keys::object(position));
                 chunks::remove(position, header.size, &mut rows);
             }
             gone.insert(*id);
@@ -121,7 +199,7 @@ impl Session {
         }
         // What the store must still show after a failure is not known while objects are being deleted.
         self.is_deleting.store(true, Ordering::Release);
-        self.apply(rows, InFlight::default())?;
+        self.maintain(&mut writer, rows)?;
         self.is_deleting.store(false, Ordering::Release);
         for id in &gone {
             self.positions.forget(*id);
@@ -132,7 +210,7 @@ impl Session {
 
     /// Removes the row from id to position, unless another object shares it. An entry that stays or comes back is
     /// harmless: the row at its position is gone for ever.
-    fn remove_position(&self, id: ObjectId, rows: &mut sled::Batch) -> Result<(), StoreError> {
+    fn remove_position(&self, id: ObjectId, rows: &mut Rows) -> Result<(), StoreError> {
         for position in self.positions.written(id)? {
             let row = self.tree.get(keys::object(position)).map_err(error::read)?;
             if let Some(row) = row {
@@ -142,18 +220,18 @@ impl Session {
                 }
             }
         }
-        rows.remove(&keys::position(id));
+        rows.remove(keys::position(id));
         Ok(())
     }
 
     fn expire_log_of(&self, name: &RefName, time: Micros) -> Result<usize, StoreError> {
-        let writer = self.writer()?;
+        let mut writer = self.writer()?;
         let prefix = keys::ref_log_prefix(name);
         let mut log = self.tree.range(prefix.clone()..keys::end_of(&prefix));
         let Some(last) = log.next_back() else { return Ok(0) };
         let (last_key, last_row) = last.map_err(error::read)?;
         let newest = decode_log(name, &last_key, &last_row)?.last().map_or(0, |entry| entry.number);
-        let mut rows = sled::Batch::default();
+        let mut rows = Rows::default();
         let mut expired = 0;
         for row in self.tree.range(prefix.clone()..keys::end_of(&prefix)) {
             let (key, row) = row.map_err(error::read)?;
@@ -173,7 +251,7 @@ impl Session {
             }
         }
         if expired > 0 {
-            self.apply(rows, InFlight::default())?;
+            self.maintain(&mut writer, rows)?;
         }
         drop(writer);
         Ok(expired)
@@ -185,7 +263,7 @@ impl Session {
         name: &RefName,
         number: u64,
         request: &[u8; 32],
-        rows: &mut sled::Batch,
+        rows: &mut Rows,
     ) -> Result<(), StoreError> {
         let key = keys::request(request);
         if let Some(row) = self.tree.get(&key).map_err(error::read)?

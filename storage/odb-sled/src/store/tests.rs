@@ -1,5 +1,6 @@
 //! Tests of this backend beyond the conformance suite.
 
+mod damage;
 mod failing;
 mod format;
 mod opening;

@@ -19,6 +19,7 @@ use crate::{
     in_flight::InFlight,
     keys::{self, Position},
     rows::{self, ObjectHeader, RecordValue},
+    sums::Rows,
     trouble::Cause,
 };
 
@@ -33,10 +34,10 @@ impl Session {
         }
         let before = InFlight::of(&staged);
         let Staged { objects, references, records, derived, .. } = staged;
-        let Writer { batch, scratch } = &mut *writer;
+        let Writer { batch, scratch, .. } = &mut *writer;
         *batch += 1;
         let mut places = Places { batch: *batch, next: 0 };
-        let mut rows = sled::Batch::default();
+        let mut rows = Rows::default();
         let placed = self.add_objects(objects, &mut places, scratch, &mut rows)?;
         for (name, reference) in &references {
             add_reference(name, reference, &mut rows);
@@ -45,8 +46,9 @@ impl Session {
             self.add_record(*space, key, record, &mut places, &mut rows)?;
         }
         self.add_derived(&derived, scratch, &mut rows)?;
-        self.apply(rows, before)?;
-        self.positions.add(*batch, placed);
+        let batch = *batch;
+        self.apply(&mut writer, rows, before)?;
+        self.positions.add(batch, placed);
         self.show();
         Ok(outcome)
     }
@@ -54,9 +56,27 @@ impl Session {
     pub(super) fn write_derived(&self, derived: &[DerivedWrite]) -> Result<(), StoreError> {
         check_derived_bounds(derived)?;
         self.trouble.check()?;
-        let mut rows = sled::Batch::default();
+        let mut rows = Rows::default();
         self.add_derived(derived, &mut Vec::new(), &mut rows)?;
-        self.attempt(|| self.tree.apply_batch(rows).map_err(|error| Cause::engine("write failed", &error)))
+        let mut is_damaged = false;
+        self.attempt(|| match self.tree.apply_batch(rows.uncounted()) {
+            Err(sled::Error::Corruption { .. }) => {
+                is_damaged = true;
+                Ok(())
+            }
+            written => written.map_err(|error| Cause::engine("write failed", &error)),
+        })?;
+        if is_damaged && let [first, rest @ ..] = derived {
+            // Into a damaged page nothing can be written. Rows that are lost are made anew, so only those are left out.
+            if rest.is_empty() {
+                tracing::warn!(space = ?first.space, "a derived row lies in a damaged page and is left out");
+                return Ok(());
+            }
+            let (left, right) = derived.split_at(derived.len() / 2);
+            self.write_derived(left)?;
+            self.write_derived(right)?;
+        }
+        Ok(())
     }
 
     /// The right to write, one at a time.
@@ -67,14 +87,21 @@ impl Session {
         Ok(writer)
     }
 
-    /// Applies rows and makes them durable. Readers see `before` from now on, until [`Session::show`].
-    pub(super) fn apply(&self, rows: sled::Batch, before: InFlight) -> Result<(), StoreError> {
+    /// Applies rows as the batch of the writer's number and makes them durable. Readers see `before` from now on, until
+    /// [`Session::show`].
+    pub(super) fn apply(&self, writer: &mut Writer, rows: Rows, before: InFlight) -> Result<(), StoreError> {
+        let (rows, state) = rows.counted(&self.tree, writer.state, writer.batch)?;
         self.in_flight.write().unwrap_or_else(PoisonError::into_inner).begin(before);
+        let mut reached = None;
         self.attempt(|| {
             self.tree.apply_batch(rows).map_err(|error| Cause::engine("write failed", &error))?;
             self.flush()?;
+            reached = Some(self.reached(state.batch));
             self.syncer.sync().map_err(|error| Cause::system("sync failed", &error))
-        })
+        })?;
+        writer.state = state;
+        writer.mark(reached);
+        Ok(())
     }
 
     /// Has the engine hand everything to the system. Watched from outside, see [`Session::nudge`].
@@ -118,7 +145,7 @@ impl Session {
         objects: Vec<NewObject>,
         places: &mut Places,
         scratch: &mut Vec<u8>,
-        rows: &mut sled::Batch,
+        rows: &mut Rows,
     ) -> Result<Vec<(ObjectId, Position)>, StoreError> {
         let epoch = self.epoch.load(Ordering::Acquire);
         let mut placed = Vec::with_capacity(objects.len());
@@ -135,13 +162,13 @@ impl Session {
             if let Some((position, row)) = known {
                 let (header, _) = ObjectHeader::read(&row).map_err(error::row(format!("object {id}")))?;
                 if header.epoch != epoch {
-                    rows.insert(&keys::object(position), ObjectHeader::renewed(&row, epoch));
+                    rows.insert(keys::object(position), ObjectHeader::renewed(&row, epoch));
                 }
                 continue;
             }
             let position = places.take();
             ObjectHeader { kind, epoch, id, size: bytes.len() }.write(&bytes, scratch);
-            rows.insert(&keys::object(position), scratch.as_slice());
+            rows.insert_new(keys::object(position), scratch.as_slice());
             if rows::chunks(bytes.len()) > 0 {
                 chunks::write(position, &bytes, rows);
             }
@@ -156,7 +183,7 @@ impl Session {
         key: &[u8],
         record: &StagedRecord,
         places: &mut Places,
-        rows: &mut sled::Batch,
+        rows: &mut Rows,
     ) -> Result<(), StoreError> {
         if !record.changed() {
             return Ok(());
@@ -198,7 +225,7 @@ impl Session {
         &self,
         derived: &[DerivedWrite],
         scratch: &mut Vec<u8>,
-        rows: &mut sled::Batch,
+        rows: &mut Rows,
     ) -> Result<(), StoreError> {
         for DerivedWrite { space, key, value } in derived {
             match value {
@@ -210,7 +237,7 @@ impl Session {
     }
 }
 
-fn add_reference(name: &RefName, reference: &StagedReference, rows: &mut sled::Batch) {
+fn add_reference(name: &RefName, reference: &StagedReference, rows: &mut Rows) {
     if reference.entries.is_empty() {
         return;
     }
@@ -229,7 +256,7 @@ fn add_reference(name: &RefName, reference: &StagedReference, rows: &mut sled::B
         }
     }
     for (first, row) in rows::write_log(&reference.entries) {
-        rows.insert(keys::ref_log(name, first), row);
+        rows.insert_new(keys::ref_log(name, first), row);
     }
     for entry in &reference.entries {
         if let Some(request) = &entry.request {
@@ -239,13 +266,13 @@ fn add_reference(name: &RefName, reference: &StagedReference, rows: &mut sled::B
 }
 
 /// Places of the batch under way.
-struct Places {
-    batch: u64,
-    next: u32,
+pub(super) struct Places {
+    pub batch: u64,
+    pub next: u32,
 }
 
 impl Places {
-    fn take(&mut self) -> Position {
+    pub(super) fn take(&mut self) -> Position {
         let place = self.next;
         self.next += 1;
         Position { batch: self.batch, place }

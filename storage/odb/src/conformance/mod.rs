@@ -13,6 +13,7 @@ mod batches;
 mod derived;
 mod durable;
 mod objects;
+mod points;
 mod racing;
 mod records;
 mod references;
@@ -45,6 +46,7 @@ pub async fn run(backend: &dyn Backend) {
     run_store(backend).await;
     objects::run(backend).await;
     sweep::run(backend).await;
+    points::run(backend).await;
     durable::run(backend).await;
 }
 

@@ -49,7 +49,7 @@ async fn large_objects_come_back(backend: &dyn Backend) {
         assert!(found.as_ref() == Some(&object.bytes), "{} bytes", object.bytes.len());
     }
     let scanned = store.scan_objects(None, 100).await.unwrap();
-    let mut scanned: Vec<usize> = scanned.iter().map(|(_, info)| info.size).collect();
+    let mut scanned: Vec<usize> = scanned.iter().map(|(_, info)| info.as_ref().unwrap().size).collect();
     scanned.sort_unstable();
     assert_eq!(scanned, sizes);
 }

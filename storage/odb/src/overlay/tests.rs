@@ -2,10 +2,10 @@ use lochan_storage_model::CommitId;
 
 use super::*;
 use crate::{
-    Change, ExpectedRecord, ExpectedReference, LogMeta, RecordChange, RefKind, RefOperation, ReferenceChange,
-    conformance,
+    Change, Damage, ExpectedRecord, ExpectedReference, Identity, Load, LogMeta, Point, RecordChange, RefKind,
+    RefOperation, ReferenceChange, conformance,
     memory::Memory,
-    store::{Epoch, ObjectInfo, Sweep},
+    store::{Epoch, Scanned, Sweep},
 };
 
 /// An overlay on an empty store must behave like a store; sweeping is not its business.
@@ -92,12 +92,16 @@ impl Sweep for Swept {
     async fn begin_epoch(&self) -> Result<Epoch, StoreError> {
         self.1.begin_epoch().await
     }
-    async fn scan_objects(
+    async fn scan_objects(&self, after: Option<Bytes>, limit: usize) -> Result<Vec<Scanned>, StoreError> {
+        self.1.scan_objects(after, limit).await
+    }
+    async fn read_objects(
         &self,
         after: Option<Bytes>,
         limit: usize,
-    ) -> Result<Vec<(Bytes, ObjectInfo)>, StoreError> {
-        self.1.scan_objects(after, limit).await
+        bytes_max: usize,
+    ) -> Result<Vec<Scanned<NewObject>>, StoreError> {
+        self.1.read_objects(after, limit, bytes_max).await
     }
     async fn delete_objects(
         &self,
@@ -108,6 +112,24 @@ impl Sweep for Swept {
     }
     async fn expire_ref_log(&self, time: i64) -> Result<usize, StoreError> {
         self.1.expire_ref_log(time).await
+    }
+    fn identity(&self) -> Identity {
+        self.1.identity()
+    }
+    async fn point(&self) -> Result<(Point, Bytes), StoreError> {
+        self.1.point().await
+    }
+    async fn salvage(&self) -> Result<(Load, Vec<Damage>), StoreError> {
+        self.1.salvage().await
+    }
+    async fn load(&self, rows: Load) -> Result<(), StoreError> {
+        self.1.load(rows).await
+    }
+    async fn adopt(&self, repository: [u8; 16]) -> Result<(), StoreError> {
+        self.1.adopt(repository).await
+    }
+    async fn audit(&self) -> Result<Vec<Damage>, StoreError> {
+        self.1.audit().await
     }
 }
 

@@ -234,9 +234,9 @@ fn with_positions(
 ) -> (Session, Sender<()>) {
     drop(SledStore::open(config).unwrap());
     let trouble = Arc::new(Trouble::none(Arc::default()));
-    let engine = config.path.join("sled");
-    let mut session =
-        Session::open(&engine, config.cache_bytes, Arc::new(NoSyncer), Arc::clone(&trouble), 0).unwrap();
+    let folder = Folder::open(&config.path, |_| Ok(())).unwrap();
+    let how = session::How { cache_bytes: config.cache_bytes, trust: Trust::Marked, is_durable: true };
+    let mut session = Session::open(&folder, how, Arc::new(NoSyncer), Arc::clone(&trouble), 0).unwrap();
     session.positions.close();
     let (tell, told) = channel();
     let told = Mutex::new(told);

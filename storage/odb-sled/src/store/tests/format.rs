@@ -7,6 +7,7 @@ use lochan_storage_odb::{DerivedSpace, DerivedWrite, ExpectedRecord, RecordChang
 use super::*;
 
 const FORMAT_1: &str = include_str!("format-1.rows");
+const FORMAT_2: &str = include_str!("format-2.rows");
 
 /// What the fixture holds. It was written by this, dumped, and stays as it is.
 async fn fill(store: &SledStore) {
@@ -62,7 +63,7 @@ fn dump(store: &SledStore) -> String {
 }
 
 #[tokio::test]
-async fn rows_written_today_are_those_of_format_1() {
+async fn rows_written_today_are_those_of_format_2() {
     let folder = tempfile::tempdir().unwrap();
     let config = SledConfig::new(folder.path().join("store"));
     let store = SledStore::open(&config).unwrap();
@@ -73,23 +74,60 @@ async fn rows_written_today_are_those_of_format_1() {
     if let Ok(path) = std::env::var("LOCHAN_TEST_WRITE_FIXTURE") {
         fs::write(path, &found).unwrap();
     }
-    assert_eq!(found, FORMAT_1);
+    assert_eq!(found, FORMAT_2);
+    assert_eq!(store.audit().await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn format_1_is_read() {
+async fn format_1_is_read_and_becomes_format_2() {
     let folder = tempfile::tempdir().unwrap();
     let config = SledConfig::new(folder.path().join("store"));
     let store = SledStore::open(&config).unwrap();
-    for line in FORMAT_1.lines() {
+    let identity = store.identity();
+    session(&store).tree.remove(keys::state()).unwrap();
+    put_rows(&store, FORMAT_1);
+    drop(store);
+    let manifest = fs::read_to_string(config.path.join("MANIFEST")).unwrap();
+    let old: Vec<_> =
+        manifest.lines().filter(|line| !line.contains("instance") && !line.contains("check")).collect();
+    fs::write(config.path.join("MANIFEST"), old.join("\n").replace("format = 2", "format = 1") + "\n")
+        .unwrap();
+    fs::remove_file(config.path.join("MARK")).unwrap();
+    let store = SledStore::open(&config).unwrap();
+    assert_eq!(store.manifest().format, 2);
+    assert_eq!(store.identity().repository, identity.repository);
+    assert_ne!(store.identity().instance, identity.instance);
+    check_fixture(&store).await;
+    let instance = store.identity();
+    drop(store);
+    let store = SledStore::open(&config).unwrap();
+    assert_eq!(store.identity(), instance);
+    assert_eq!(store.audit().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn format_2_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let store = SledStore::open(&config).unwrap();
+    put_rows(&store, FORMAT_2);
+    drop(store);
+    let store = SledStore::open(&config).unwrap();
+    check_fixture(&store).await;
+    assert_eq!(store.audit().await.unwrap(), []);
+}
+
+fn put_rows(store: &SledStore, rows: &str) {
+    for line in rows.lines() {
         let [key, head, run, tail] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
         let mut value = hex::decode(head).unwrap();
         let tail = hex::decode(tail).unwrap()[0];
         value.resize(value.len() + run.parse::<usize>().unwrap(), tail);
-        session(&store).tree.insert(hex::decode(key).unwrap(), value).unwrap();
+        session(store).tree.insert(hex::decode(key).unwrap(), value).unwrap();
     }
-    drop(store);
-    let store = SledStore::open(&config).unwrap();
+}
+
+async fn check_fixture(store: &SledStore) {
     let (first, second) = (commit("first"), commit("second"));
     let found = store.reference(&main()).await.unwrap().unwrap();
     assert_eq!((found.target, found.number), (CommitId::new(second.id), 2));
@@ -113,5 +151,5 @@ async fn format_1_is_read() {
     assert_eq!(records, [(&b"large"[..], 1, 200_000), (b"small", 1, 1)]);
     assert_eq!(store.derived(DerivedSpace::Document, b"d").await.unwrap(), Some("row".into()));
     assert_eq!(store.epoch().await.unwrap(), 1);
-    land(&store, moved(Some(CommitId::new(second.id)), &commit("third"))).await;
+    land(store, moved(Some(CommitId::new(second.id)), &commit("third"))).await;
 }

@@ -35,9 +35,10 @@ fn a_newer_format_is_refused() {
     drop(SledStore::open(&config).unwrap());
     let file = config.path.join("MANIFEST");
     let text = fs::read_to_string(&file).unwrap();
-    fs::write(&file, text.replace("format = 1", "format = 2")).unwrap();
+    let (body, _) = text.split_once("check").unwrap();
+    fs::write(&file, body.replace("format = 2", "format = 3")).unwrap();
     let text = refusal(&config);
-    assert!(text.contains("has format 2, but this program reads up to format 1"), "{text}");
+    assert!(text.contains("has format 3, but this program reads up to format 2"), "{text}");
     fs::write(&file, "format = 1\nengine = other\n").unwrap();
     assert!(refusal(&config).contains("kept by the engine 'other'"));
     fs::write(&file, "engine = sled\n").unwrap();

@@ -80,7 +80,7 @@ async fn a_commit_put_again_much_later_is_still_one_object_to_its_readers() {
     assert_eq!(store.object(object.kind, object.id).await.unwrap(), Some(object.bytes));
     let epoch = store.begin_epoch().await.unwrap();
     assert_eq!(store.delete_objects(&ids, epoch).await.unwrap(), 1);
-    assert_eq!(store.scan_objects(None, 10).await.unwrap(), [], "no copy stays behind");
+    assert!(store.scan_objects(None, 10).await.unwrap().is_empty(), "no copy stays behind");
 }
 
 #[tokio::test]

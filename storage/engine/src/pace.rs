@@ -1,0 +1,45 @@
+//! Work in the background that must not be in the way.
+
+use std::time::{Duration, Instant};
+
+/// Shortest pause worth taking.
+const PAUSE_MIN: Duration = Duration::from_millis(2);
+
+/// A bound on how many bytes are read in a second. Time not used is not saved up.
+#[derive(Debug)]
+pub struct Pace {
+    bytes_per_second: Option<u64>,
+    /// When what was spent so far is allowed to be used up.
+    until: Instant,
+}
+
+impl Pace {
+    /// At most so many bytes in a second.
+    #[must_use]
+    pub fn bytes_per_second(limit: u64) -> Self {
+        Self { bytes_per_second: Some(limit.max(1)), until: Instant::now() }
+    }
+
+    /// As fast as it goes.
+    #[must_use]
+    pub fn unbounded() -> Self {
+        Self { bytes_per_second: None, until: Instant::now() }
+    }
+
+    /// Says that bytes were read, and waits as long as they were to take; others get their turn in any case.
+    pub async fn spend(&mut self, bytes: usize) {
+        let Some(limit) = self.bytes_per_second else {
+            tokio::task::yield_now().await;
+            return;
+        };
+        let took = Duration::from_secs_f64(bytes as f64 / limit as f64);
+        let now = Instant::now();
+        self.until = self.until.max(now) + took;
+        let pause = self.until - now;
+        if pause >= PAUSE_MIN {
+            tokio::time::sleep(pause).await;
+        } else {
+            tokio::task::yield_now().await;
+        }
+    }
+}

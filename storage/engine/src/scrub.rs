@@ -1,0 +1,246 @@
+//! Verifying a store that is being served: slowly, over and over.
+//!
+//! Reads every object, reference, log entry, record and stored index node, and compares them with their hashes and with
+//! each other as far as that holds while writes go on. What is derived and damaged is thrown away, so that the next
+//! reader makes it anew from operations; everything else is told. What only a store at rest can say (are all rows there?)
+//! is for [`crate::fsck`].
+
+use std::sync::Arc;
+
+use lochan_storage_model::{CommitId, ObjectId, ObjectKind, RefName};
+use lochan_storage_odb::{DerivedSpace, DerivedWrite, RecordSpace, RefLogEntry, StoreError, Sweep};
+
+use crate::{
+    error::Error,
+    fsck::{Finding, Severity},
+    pace::Pace,
+};
+
+/// Rows read in one piece, and bytes of objects: short, since whoever commits may need the same pages.
+const PAGE: usize = 128;
+const PAGE_BYTES: usize = 256 << 10;
+/// Bytes that a row without an object counts for.
+const ROW_BYTES: usize = 200;
+/// Findings kept; more are only counted.
+pub const FINDINGS_MAX: usize = 1_000;
+
+/// How far a round is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Objects hashed.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// References compared with their log.
+    pub references: u64,
+    /// Log entries.
+    pub log_entries: u64,
+    /// Records.
+    pub records: u64,
+    /// Stored index nodes hashed.
+    pub nodes: u64,
+    /// Number of findings.
+    pub found: u64,
+    /// The first of them.
+    pub findings: Vec<Finding>,
+}
+
+impl Progress {
+    fn note(&mut self, severity: Severity, what: impl Into<String>, detail: impl Into<String>) {
+        self.found += 1;
+        let finding = Finding { severity, what: what.into(), detail: detail.into() };
+        tracing::error!(what = finding.what, detail = finding.detail, "the scrub found damage");
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Notes what a read told; anything but damage ends the round.
+    fn damaged(&mut self, context: &str, error: StoreError) -> Result<(), Error> {
+        match error {
+            StoreError::Corrupt { what, detail } => {
+                let detail = if context.is_empty() { detail } else { format!("{detail} ({context})") };
+                self.note(Severity::Damage, what, detail);
+                Ok(())
+            }
+            StoreError::Read(detail) => {
+                self.note(Severity::Damage, context, detail);
+                Ok(())
+            }
+            other => Err(other.into()),
+        }
+    }
+}
+
+/// Goes over the whole store once. `told` is called after every page.
+pub async fn round(
+    store: &Arc<dyn Sweep>,
+    pace: &mut Pace,
+    told: &mut (dyn FnMut(&Progress) + Send),
+) -> Result<Progress, Error> {
+    let mut round = Round { store, pace, told, progress: Progress::default() };
+    round.objects().await?;
+    round.references().await?;
+    round.records().await?;
+    round.nodes().await?;
+    Ok(round.progress)
+}
+
+struct Round<'a> {
+    store: &'a Arc<dyn Sweep>,
+    pace: &'a mut Pace,
+    told: &'a mut (dyn FnMut(&Progress) + Send),
+    progress: Progress,
+}
+
+impl Round<'_> {
+    async fn turn(&mut self, bytes: usize) {
+        (self.told)(&self.progress);
+        self.pace.spend(bytes).await;
+    }
+
+    async fn objects(&mut self) -> Result<(), Error> {
+        let mut after = None;
+        loop {
+            let page = self.store.read_objects(after.take(), PAGE, PAGE_BYTES).await?;
+            let Some((last, _)) = page.last() else { return Ok(()) };
+            after = Some(last.clone());
+            let mut bytes = 0;
+            for (_, object) in page {
+                match object {
+                    Ok(object) => {
+                        self.progress.objects += 1;
+                        bytes += object.bytes.len();
+                    }
+                    Err(error) => self.progress.damaged("", error)?,
+                }
+            }
+            self.progress.bytes += bytes as u64;
+            self.turn(bytes).await;
+        }
+    }
+
+    async fn references(&mut self) -> Result<(), Error> {
+        let mut after: Option<RefName> = None;
+        loop {
+            let names = match self.store.ref_log_names(after.as_ref(), PAGE).await {
+                Ok(names) => names,
+                // Where names cannot be listed, the rest of them is not reached.
+                Err(error) => return self.progress.damaged("names of references", error),
+            };
+            let Some(last) = names.last() else { return Ok(()) };
+            after = Some(last.clone());
+            for name in &names {
+                if let Err(error) = self.reference(name).await {
+                    match error {
+                        Error::Store(error) => self.progress.damaged(&format!("reference {name}"), error)?,
+                        other => return Err(other),
+                    }
+                }
+            }
+        }
+    }
+
+    async fn reference(&mut self, name: &RefName) -> Result<(), Error> {
+        let what = || format!("reference {name}");
+        let now = self.store.reference(name).await?;
+        // A batch writes both at once, so the entry of that number is there whatever has come since.
+        if let Some(now) = &now {
+            self.progress.references += 1;
+            let entry = self.store.ref_log(name, Some(now.number + 1), 1).await?.into_iter().next();
+            if entry.is_none_or(|entry| entry.number != now.number || entry.new != Some(now.target)) {
+                self.progress.note(Severity::Damage, what(), "is not where its log says");
+            }
+            self.commit(name, now.target).await?;
+        }
+        let mut newer: Option<RefLogEntry> = None;
+        let mut before = None;
+        loop {
+            let page = self.store.ref_log(name, before, PAGE).await?;
+            let count = page.len();
+            for entry in page {
+                if let Some(newer) = &newer
+                    && (newer.number != entry.number + 1 || newer.old != entry.new)
+                {
+                    let detail = format!("its log does not fit together at number {}", entry.number);
+                    self.progress.note(Severity::Damage, what(), detail);
+                }
+                self.progress.log_entries += 1;
+                before = Some(entry.number);
+                newer = Some(entry);
+            }
+            self.turn(count * ROW_BYTES).await;
+            if count < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn commit(&mut self, name: &RefName, target: CommitId) -> Result<(), Error> {
+        if !target.is_no_ancestor() && self.store.object(ObjectKind::Commit, target.object()).await?.is_none()
+        {
+            let detail = format!("points at commit {target}, which is missing");
+            self.progress.note(Severity::Damage, format!("reference {name}"), detail);
+        }
+        Ok(())
+    }
+
+    async fn records(&mut self) -> Result<(), Error> {
+        for space in RecordSpace::ALL {
+            let mut after: Option<bytes::Bytes> = None;
+            loop {
+                let page = match self.store.records(space, after.as_deref(), PAGE).await {
+                    Ok(page) => page,
+                    Err(error) => {
+                        self.progress.damaged(&format!("records of space {space:?}"), error)?;
+                        break;
+                    }
+                };
+                let Some((last, _)) = page.last() else { break };
+                after = Some(last.clone());
+                self.progress.records += page.len() as u64;
+                self.turn(page.iter().map(|(_, record)| record.value.len() + ROW_BYTES).sum()).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hashes stored index nodes. A damaged one is thrown away: whoever needs it rebuilds it from operations.
+    async fn nodes(&mut self) -> Result<(), Error> {
+        let mut from: Option<Vec<u8>> = None;
+        loop {
+            let page =
+                match self.store.derived_scan(DerivedSpace::Node, &[], from.as_deref(), false, PAGE).await {
+                    Ok(page) => page,
+                    Err(StoreError::Corrupt { what, detail }) => {
+                        let detail = format!("{detail}; index nodes there are rebuilt when they are needed");
+                        self.progress.note(Severity::Derived, what, detail);
+                        return Ok(());
+                    }
+                    Err(error) => return Err(error.into()),
+                };
+            let Some((last, _)) = page.last() else { return Ok(()) };
+            let mut next = last.to_vec();
+            next.push(0);
+            from = Some(next);
+            let mut bytes = 0;
+            let mut damaged = Vec::new();
+            for (key, node) in page {
+                bytes += node.len() + ROW_BYTES;
+                self.progress.nodes += 1;
+                if ObjectId::of(ObjectKind::IndexNode, &node).as_bytes()[..] != key[..] {
+                    self.progress.note(
+                        Severity::Derived,
+                        "an index node",
+                        "does not hash to its id; it is thrown away",
+                    );
+                    damaged.push(DerivedWrite { space: DerivedSpace::Node, key, value: None });
+                }
+            }
+            if !damaged.is_empty() {
+                self.store.put_derived(damaged).await?;
+            }
+            self.turn(bytes).await;
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! A look at sled's log before sled opens it.
+//!
+//! sled 0.34.7 takes whatever does not fit its check sum for the end of what was written, and overwrites what follows.
+//! That is right for what was never synced, and wrong below the mark. So the segments that it is about to replay are
+//! read first, and nothing is touched where one is damaged. `FORMAT.md`, *Damage*, says why; this is how.
+
+use std::{collections::BTreeMap, fs::File, io, os::unix::fs::FileExt as _, path::Path};
+
+use crate::mark::Mark;
+
+/// Size of a segment of the log, in bytes: what sled is opened with.
+const SEGMENT_BYTES: usize = 512 * 1024;
+const HEADER_BYTES: usize = 20;
+/// No message begins in the last bytes of a segment.
+const MESSAGE_HEADER_BYTES_MAX: usize = 32;
+const FLIP: i64 = i64::MAX;
+const KIND_CAP: u8 = 2;
+const KIND_LAST: u8 = 11;
+/// How far ahead of a segment's own number one may be that overwrites it.
+const AHEAD_MAX: u64 = 1 << 24;
+/// Name of a snapshot, before the position in the log that it reaches to.
+const SNAPSHOT: &str = "snap.";
+
+/// What the log looks like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// As the mark says, as far as can be told from outside.
+    Sound,
+    /// Something is odd that may be right; the rows must be counted.
+    Unsure,
+    /// Something below the mark is damaged.
+    Damaged {
+        /// Where in `sled/db`.
+        offset: u64,
+        /// What is wrong there.
+        detail: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    offset: u64,
+    max_stable: i64,
+}
+
+/// Looks at the log in the folder `engine`, which must hold everything up to `mark`.
+pub(crate) fn look(engine: &Path, mark: Mark) -> io::Result<Verdict> {
+    let file = File::open(engine.join("db"))?;
+    let length = file.metadata()?.len();
+    let from = snapshot_end(engine)?;
+    let lowest = base(from);
+    let mut segments: BTreeMap<i64, Segment> = BTreeMap::new();
+    let mut headless: Vec<u64> = Vec::new();
+    for offset in (0..length).step_by(SEGMENT_BYTES) {
+        let mut bytes = [0; HEADER_BYTES];
+        if offset + HEADER_BYTES as u64 > length {
+            break;
+        }
+        file.read_exact_at(&mut bytes, offset)?;
+        match header(&bytes) {
+            Some((lsn, max_stable)) if lsn >= lowest => {
+                segments.insert(lsn, Segment { offset, max_stable });
+            }
+            Some(_) => {}
+            None => headless.push(offset),
+        }
+    }
+    let mut segment = vec![0; SEGMENT_BYTES];
+    for offset in headless {
+        let bytes = read(&file, offset, &mut segment)?;
+        // A free segment is all zeros; one that holds messages has lost its header.
+        if let Some(message) = bytes.get(HEADER_BYTES..).and_then(message) {
+            let lsn = message.segment.cast_signed().saturating_mul(SEGMENT_BYTES as i64);
+            if lsn >= lowest && lsn <= mark.log && !segments.contains_key(&lsn) {
+                let detail =
+                    format!("the header of the segment of log position {lsn} does not fit its check sum");
+                return Ok(Verdict::Damaged { offset, detail });
+            }
+        }
+    }
+    // From here on segments follow one another without a gap, and none is used anew.
+    let tail = segments.values().map(|segment| segment.max_stable).max().map_or(lowest, base).max(lowest);
+    let mut verdict = if length < mark.main_bytes { Verdict::Unsure } else { Verdict::Sound };
+    let mut covered = tail;
+    for (lsn, Segment { offset, .. }) in segments.range(..=mark.log) {
+        if *lsn >= tail && *lsn != covered {
+            break;
+        }
+        let bytes = read(&file, *offset, &mut segment)?;
+        let number = lsn.cast_unsigned() / SEGMENT_BYTES as u64;
+        let end = valid_until(bytes, number);
+        let reached = lsn + end as i64;
+        if *lsn >= tail {
+            covered = reached;
+        }
+        if end >= SEGMENT_BYTES || reached > mark.log {
+            continue;
+        }
+        let damaged = |detail: &str| Verdict::Damaged {
+            offset: offset + end as u64,
+            detail: format!("a message at log position {reached} {detail}"),
+        };
+        match behind(bytes, end, number) {
+            Behind::Same => return Ok(damaged("does not fit its check sum, and sound ones follow it")),
+            _ if *lsn >= tail => return Ok(damaged("does not fit its check sum, but was acknowledged")),
+            Behind::Newer => {}
+            Behind::Mended => return Ok(damaged("does not fit its check sum")),
+            Behind::Nothing => verdict = Verdict::Unsure,
+        }
+    }
+    if mark.log >= from.max(tail) && covered <= mark.log {
+        let detail = format!("the log ends at position {covered}, but was acknowledged up to {}", mark.log);
+        return Ok(Verdict::Damaged { offset: length, detail });
+    }
+    Ok(verdict)
+}
+
+/// Position that the newest snapshot reaches to; 0 without one.
+fn snapshot_end(engine: &Path) -> io::Result<i64> {
+    let mut newest = None;
+    for entry in std::fs::read_dir(engine)? {
+        if let Ok(name) = entry?.file_name().into_string()
+            && name.starts_with(SNAPSHOT)
+        {
+            newest = newest.max(Some(name));
+        }
+    }
+    let position = newest.as_deref().and_then(|name| name.strip_prefix(SNAPSHOT));
+    Ok(position.and_then(|hex| i64::from_str_radix(hex, 16).ok()).unwrap_or(0))
+}
+
+fn base(lsn: i64) -> i64 {
+    lsn.max(0) / SEGMENT_BYTES as i64 * SEGMENT_BYTES as i64
+}
+
+fn read<'b>(file: &File, offset: u64, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, offset + filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(buffer.get(..filled).unwrap_or_default())
+}
+
+/// Log position and highest stable position of a segment header, if it fits its check sum.
+fn header(bytes: &[u8; HEADER_BYTES]) -> Option<(i64, i64)> {
+    let (check, rest) = bytes.split_first_chunk::<4>()?;
+    if crc32fast::hash(rest) != u32::from_le_bytes(*check) ^ u32::MAX {
+        return None;
+    }
+    let (lsn, max_stable) = rest.split_first_chunk::<8>()?;
+    let max_stable = i64::from_le_bytes(max_stable.try_into().ok()?) ^ FLIP;
+    Some((i64::from_le_bytes(*lsn) ^ FLIP, max_stable))
+}
+
+/// A message of the log that fits its check sum.
+#[derive(Debug, Clone, Copy)]
+struct Message {
+    kind: u8,
+    segment: u64,
+    /// Header and body, in bytes.
+    length: usize,
+}
+
+/// The message at the start of `bytes`, if it is valid.
+fn message(bytes: &[u8]) -> Option<Message> {
+    message_of(bytes, |_| true)
+}
+
+/// The message at the start of `bytes`, if it is valid and of a segment that is looked for.
+fn message_of(bytes: &[u8], wanted: impl Fn(u64) -> bool) -> Option<Message> {
+    let (check, rest) = bytes.split_first_chunk::<4>()?;
+    let (kind, mut rest) = rest.split_first()?;
+    if *kind == 0 || *kind > KIND_LAST {
+        return None;
+    }
+    let body = usize::try_from(varint(&mut rest)?).ok()?;
+    let segment = varint(&mut rest)?;
+    if !wanted(segment) {
+        return None;
+    }
+    varint(&mut rest)?;
+    let head = bytes.len() - rest.len();
+    let body_bytes = rest.get(..body)?;
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(body_bytes);
+    hasher.update(bytes.get(4..head)?);
+    let fits = hasher.finalize() ^ u32::MAX == u32::from_le_bytes(*check);
+    fits.then_some(Message { kind: *kind, segment, length: head + body })
+}
+
+/// sled's own variable-length numbers.
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let (first, rest) = bytes.split_first()?;
+    let (value, rest) = match *first {
+        small @ 0..=240 => (u64::from(small), rest),
+        middle @ 241..=248 => {
+            let (low, rest) = rest.split_first()?;
+            (240 + 256 * (u64::from(middle) - 241) + u64::from(*low), rest)
+        }
+        249 => {
+            let ([high, low], rest) = rest.split_first_chunk::<2>()?;
+            (2288 + 256 * u64::from(*high) + u64::from(*low), rest)
+        }
+        wide => {
+            let (taken, rest) = rest.split_at_checked(usize::from(wide) - 247)?;
+            let mut number = [0; 8];
+            for (to, from) in number.iter_mut().zip(taken) {
+                *to = *from;
+            }
+            (u64::from_le_bytes(number), rest)
+        }
+    };
+    *bytes = rest;
+    Some(value)
+}
+
+/// How many bytes of a segment are messages of its own; the whole segment if it was filled.
+fn valid_until(segment: &[u8], number: u64) -> usize {
+    let mut at = HEADER_BYTES;
+    loop {
+        if at > SEGMENT_BYTES - MESSAGE_HEADER_BYTES_MAX {
+            return SEGMENT_BYTES;
+        }
+        match segment.get(at..).and_then(message) {
+            Some(Message { segment, .. }) if segment != number => return at,
+            Some(Message { kind: KIND_CAP, .. }) => return SEGMENT_BYTES,
+            Some(found) => at += found.length,
+            None => return at,
+        }
+    }
+}
+
+/// What stands in a segment behind a place that is not valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// A message of the same segment: the place is damaged.
+    Same,
+    /// A message of a later one: the segment was free and is being used anew.
+    Newer,
+    /// Nothing, but with one bit turned the message at the place would be valid.
+    Mended,
+    /// Nothing.
+    Nothing,
+}
+
+fn behind(segment: &[u8], at: usize, number: u64) -> Behind {
+    for next in at..segment.len() {
+        let wanted = |found: u64| found >= number && found - number < AHEAD_MAX;
+        match segment.get(next..).and_then(|bytes| message_of(bytes, wanted)) {
+            None => {}
+            Some(found) if found.segment == number => return Behind::Same,
+            Some(_) => return Behind::Newer,
+        }
+    }
+    if is_mended(segment, at, number) { Behind::Mended } else { Behind::Nothing }
+}
+
+/// Whether the message at `at` is one of this segment but for one bit: of its header, or else, the header being
+/// plausible, of its body.
+fn is_mended(segment: &[u8], at: usize, number: u64) -> bool {
+    let Some(bytes) = segment.get(at..) else { return false };
+    let mut copy = bytes.to_vec();
+    for bit in 0..MESSAGE_HEADER_BYTES_MAX.min(copy.len()) * 8 {
+        let mask = 1 << (bit % 8);
+        if let Some(byte) = copy.get_mut(bit / 8) {
+            *byte ^= mask;
+        }
+        if message_of(&copy, |found| found == number).is_some() {
+            return true;
+        }
+        if let Some(byte) = copy.get_mut(bit / 8) {
+            *byte ^= mask;
+        }
+    }
+    let plausible = || {
+        let (kind, mut rest) = bytes.get(4..)?.split_first()?;
+        let body = usize::try_from(varint(&mut rest)?).ok()?;
+        let segment = varint(&mut rest)?;
+        varint(&mut rest)?;
+        let end = at + (bytes.len() - rest.len()) + body;
+        let is_last = end <= SEGMENT_BYTES && end + MESSAGE_HEADER_BYTES_MAX > SEGMENT_BYTES;
+        Some((1..=KIND_LAST).contains(kind) && segment == number && is_last)
+    };
+    plausible().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_the_engine_writes_them() {
+        let cases: [(&[u8], u64); 6] = [
+            (&[240], 240),
+            (&[241, 0], 240),
+            (&[248, 255], 2287),
+            (&[249, 0, 1], 2289),
+            (&[250, 1, 2, 3], 0x03_02_01),
+            (&[255, 1, 0, 0, 0, 0, 0, 0, 1], 0x0100_0000_0000_0001),
+        ];
+        for (bytes, expected) in cases {
+            let mut rest = bytes;
+            assert_eq!(varint(&mut rest), Some(expected));
+            assert!(rest.is_empty());
+            assert_eq!(varint(&mut &bytes[..bytes.len() - 1]), None);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! How far the store was when it last acknowledged something. `FORMAT.md`, *Damage*, says what for.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::unix::fs::FileExt as _,
+    path::Path,
+};
+
+use lochan_storage_model::encoding::Reader;
+
+/// Name of the file in the folder of the store.
+pub(crate) const NAME: &str = "MARK";
+const MAGIC: [u8; 8] = *b"LOCHMARK";
+const VERSION: u8 = 1;
+/// A slot has a sector of its own, so that a torn write spares the other one.
+const SLOT_BYTES: usize = 512;
+const SLOTS: u64 = 2;
+const CHECK_BYTES: usize = 8;
+
+/// What one slot says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Number of the last batch that was acknowledged.
+    pub batch: u64,
+    /// Position in the engine's log of the last byte that was synced; −1 where nobody knows.
+    pub log: i64,
+    /// Length of the engine's main file then, in bytes.
+    pub main_bytes: u64,
+}
+
+/// The file, open for writing.
+pub(crate) struct MarkFile {
+    file: File,
+    sequence: u64,
+}
+
+/// Reads the mark of the store in `folder`: the newer of the slots that are whole.
+pub(crate) fn read(folder: &Path) -> io::Result<Option<Mark>> {
+    match File::open(folder.join(NAME)) {
+        Ok(file) => Ok(newest(&file)?.map(|(_, mark)| mark)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn newest(file: &File) -> io::Result<Option<(u64, Mark)>> {
+    let mut found: Option<(u64, Mark)> = None;
+    let mut is_damaged = false;
+    for slot in 0..SLOTS {
+        let mut bytes = [0; SLOT_BYTES];
+        match file.read_exact_at(&mut bytes, slot * SLOT_BYTES as u64) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
+            Err(error) => return Err(error),
+        }
+        match decode(&bytes) {
+            Some(read) if found.is_none_or(|found| found.0 < read.0) => found = Some(read),
+            Some(_) => {}
+            None => is_damaged |= bytes.iter().any(|byte| *byte != 0),
+        }
+    }
+    if is_damaged {
+        tracing::warn!(file = NAME, "a slot of the mark is damaged and does not count");
+    }
+    Ok(found)
+}
+
+fn encode(sequence: u64, mark: Mark) -> [u8; SLOT_BYTES] {
+    let mut body = Vec::with_capacity(64);
+    body.extend_from_slice(&MAGIC);
+    body.push(VERSION);
+    for number in [sequence, mark.batch, mark.log.cast_unsigned(), mark.main_bytes] {
+        body.extend_from_slice(&number.to_be_bytes());
+    }
+    let check = blake3::hash(&body);
+    body.extend(check.as_bytes().iter().take(CHECK_BYTES));
+    let mut slot = [0; SLOT_BYTES];
+    for (to, from) in slot.iter_mut().zip(body) {
+        *to = from;
+    }
+    slot
+}
+
+fn decode(slot: &[u8; SLOT_BYTES]) -> Option<(u64, Mark)> {
+    let mut r = Reader::new(slot);
+    if r.array::<8>("magic").ok()? != MAGIC || r.u8("version").ok()? != VERSION {
+        return None;
+    }
+    let mut number = || r.array("number").ok().map(u64::from_be_bytes);
+    let (sequence, batch, log, main_bytes) = (number()?, number()?, number()?, number()?);
+    let mark = Mark { batch, log: log.cast_signed(), main_bytes };
+    (encode(sequence, mark) == *slot).then_some((sequence, mark))
+}
+
+impl MarkFile {
+    /// Opens the file of the store in `folder` for writing, and makes it if it is absent.
+    pub(crate) fn open(folder: &Path) -> io::Result<Self> {
+        let path = folder.join(NAME);
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        if file.metadata()?.len() < SLOTS * SLOT_BYTES as u64 {
+            file.set_len(SLOTS * SLOT_BYTES as u64)?;
+        }
+        let sequence = newest(&file)?.map_or(0, |(sequence, _)| sequence);
+        Ok(Self { file, sequence })
+    }
+
+    /// Writes a mark over the older slot. Not synced: what is late says less, never more.
+    pub(crate) fn write(&mut self, mark: Mark) -> io::Result<()> {
+        let sequence = self.sequence + 1;
+        self.file.write_all_at(&encode(sequence, mark), (sequence % SLOTS) * SLOT_BYTES as u64)?;
+        self.sequence = sequence;
+        Ok(())
+    }
+
+    /// Makes durable what was written.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARK: Mark = Mark { batch: 7, log: -1, main_bytes: 524_288 };
+
+    #[test]
+    fn the_newer_whole_slot_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read(folder.path()).unwrap(), None);
+        let mut file = MarkFile::open(folder.path()).unwrap();
+        for batch in 1..=5 {
+            file.write(Mark { batch, ..MARK }).unwrap();
+            assert_eq!(read(folder.path()).unwrap(), Some(Mark { batch, ..MARK }));
+        }
+        // The fifth lies in the second slot; damaged, it leaves the fourth.
+        file.file.write_all_at(&[0xff], SLOT_BYTES as u64 + 12).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), Some(Mark { batch: 4, ..MARK }));
+        let mut file = MarkFile::open(folder.path()).unwrap();
+        file.write(Mark { batch: 6, ..MARK }).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), Some(Mark { batch: 6, ..MARK }));
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let slot = encode(3, MARK);
+        assert_eq!(decode(&slot), Some((3, MARK)));
+        for bit in 0..SLOT_BYTES * 8 {
+            let mut flipped = slot;
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(decode(&flipped), None, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_slot_is_as_drawn() {
+        let slot = encode(1, MARK);
+        let text: String = slot[..49].iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            text,
+            "4c4f43484d41524b010000000000000001000000000000000\
+             7ffffffffffffffff0000000000080000"
+                .to_owned()
+                + &blake3::hash(&slot[..41]).to_hex()[..16]
+        );
+    }
+}

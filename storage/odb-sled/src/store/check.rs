@@ -1,0 +1,94 @@
+//! Whether the files hold what was acknowledged: asked before the engine opens them, and once more behind it.
+
+use std::path::Path;
+
+use lochan_storage_odb::{Damage, StoreError};
+
+use crate::{
+    engine_log::{self, Verdict},
+    error, keys,
+    mark::{self, Mark},
+    sums::State,
+};
+
+/// What is believed before a store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// That the files hold what the mark says; it is checked.
+    Marked,
+    /// Nothing: what can be read is wanted all the same.
+    Nothing,
+}
+
+/// What was found before the engine opened its files.
+#[derive(Debug)]
+pub(super) struct Checked {
+    trust: Trust,
+    mark: Option<Mark>,
+    verdict: Verdict,
+}
+
+/// Looks at the files of the store in `folder`. Touches nothing.
+pub(super) fn before(folder: &Path, engine: &Path, trust: Trust) -> Result<Checked, StoreError> {
+    let failed =
+        |error| StoreError::Open(format!("cannot look at the files in {}: {error}", folder.display()));
+    let mark = mark::read(folder).map_err(failed)?;
+    let verdict = match mark {
+        Some(mark) if trust == Trust::Marked => engine_log::look(engine, mark).map_err(failed)?,
+        _ => Verdict::Sound,
+    };
+    if let Verdict::Damaged { offset, detail } = &verdict {
+        let what = format!("{} at offset {offset}", engine.join("db").display());
+        let advice = "; nothing has been touched, `lochan-server repair` puts back what a backup holds";
+        return Err(error::damaged(what, format!("{detail}{advice}")));
+    }
+    Ok(Checked { trust, mark, verdict })
+}
+
+impl Checked {
+    /// Compares the rows with the mark. Returns what the store holds.
+    pub(super) fn after(self, tree: &sled::Tree, format: u32) -> Result<State, StoreError> {
+        let row = match tree.get(keys::state()).map_err(error::read) {
+            Err(_) if self.trust == Trust::Nothing => None,
+            row => row?,
+        };
+        let state = row.map(|row| State::read(&row)).transpose().map_err(error::row("the state row"))?;
+        let acknowledged = self.mark.map_or(0, |mark| mark.batch);
+        let batch = state.map_or(0, |state| state.batch);
+        if self.trust == Trust::Marked && batch < acknowledged {
+            let detail = format!("it ends with batch {batch}, but batch {acknowledged} was acknowledged");
+            return Err(error::damaged("sled/db", detail));
+        }
+        match state {
+            Some(state) if format > 1 => {
+                if self.verdict == Verdict::Unsure && self.trust == Trust::Marked {
+                    tracing::warn!("the files look unusual: all rows are counted");
+                    if let Some(damage) = audit(tree, state).into_iter().next() {
+                        return Err(damage.into());
+                    }
+                }
+                Ok(state)
+            }
+            None if format > 1 && self.trust == Trust::Marked => {
+                Err(error::damaged("sled/db", "the row that counts all others is missing"))
+            }
+            // Of the format without sums: what is there is what counts.
+            _ => match (State::count(tree, batch), self.trust) {
+                (Ok(state), _) => Ok(state),
+                (Err(_), Trust::Nothing) => Ok(State { batch, ..State::default() }),
+                (Err(damage), Trust::Marked) => Err(damage.into_iter().next().map_or_else(
+                    || error::damaged("sled/db", "its rows cannot be counted"),
+                    StoreError::from,
+                )),
+            },
+        }
+    }
+}
+
+/// Everything in which the rows are not what the state row says.
+pub(super) fn audit(tree: &sled::Tree, state: State) -> Vec<Damage> {
+    match State::count(tree, state.batch) {
+        Ok(counted) => state.differences(&counted),
+        Err(damage) => damage,
+    }
+}

@@ -1,0 +1,248 @@
+//! What the store holds, counted and summed up, so that nothing can get lost without a trace. `FORMAT.md`, *Damage*.
+
+use std::collections::HashMap;
+
+use lochan_storage_model::{
+    DecodeError,
+    encoding::{Reader, Writer},
+};
+use lochan_storage_odb::{Damage, StoreError};
+
+use crate::{error, keys};
+
+const FORMAT: u8 = 1;
+/// Names of the groups, as findings show them.
+const GROUPS: [&str; 3] = ["objects", "references and their log", "records"];
+/// Bytes of an object's row that count, without its epoch.
+const OBJECT_HEAD: [std::ops::Range<usize>; 2] = [0..4, 8..41];
+/// Where the size of a chunked object stands.
+const OBJECT_SIZE: std::ops::Range<usize> = 41..49;
+/// Where the flag stands that tells whether an object is chunked.
+const OBJECT_FLAG: usize = 40;
+
+/// Number and sum of the rows of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Sum {
+    count: u64,
+    sum: u128,
+}
+
+/// What the state row says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct State {
+    /// Number of the batch that wrote it.
+    pub batch: u64,
+    pub groups: [Sum; GROUPS.len()],
+}
+
+impl State {
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let mut w = Writer::with_capacity(80);
+        w.u8(FORMAT);
+        w.varint(self.batch);
+        for group in self.groups {
+            w.varint(group.count);
+            w.raw(&group.sum.to_be_bytes());
+        }
+        w.finish()
+    }
+
+    pub(crate) fn read(row: &[u8]) -> Result<Self, DecodeError> {
+        let mut r = Reader::new(row);
+        match r.u8("state format")? {
+            FORMAT => {}
+            found => return Err(DecodeError::Version { what: "the state row", found }),
+        }
+        let mut state = Self { batch: r.varint("state batch")?, ..Self::default() };
+        for group in &mut state.groups {
+            group.count = r.varint("state count")?;
+            group.sum = u128::from_be_bytes(r.array("state sum")?);
+        }
+        r.end()?;
+        Ok(state)
+    }
+
+    fn add(&mut self, group: usize, digest: u128) {
+        if let Some(group) = self.groups.get_mut(group) {
+            group.count = group.count.wrapping_add(1);
+            group.sum = group.sum.wrapping_add(digest);
+        }
+    }
+
+    fn take(&mut self, group: usize, digest: u128) {
+        if let Some(group) = self.groups.get_mut(group) {
+            group.count = group.count.wrapping_sub(1);
+            group.sum = group.sum.wrapping_sub(digest);
+        }
+    }
+
+    /// Counts the rows of a tree. What cannot be read is told instead.
+    pub(crate) fn count(tree: &sled::Tree, batch: u64) -> Result<Self, Vec<Damage>> {
+        let mut state = Self { batch, ..Self::default() };
+        let mut damage = Vec::new();
+        let end = keys::key(keys::Space::Derived, &[]);
+        let mut walk = crate::walk::Walk::new(tree, keys::key(keys::Space::Object, &[]), end);
+        while let Some(row) = walk.next() {
+            match row {
+                Ok((key, value)) => {
+                    if let Some(group) = group(&key) {
+                        state.add(group, digest(&key, &value));
+                    }
+                }
+                Err(found) => damage.push(Damage { what: found.place, detail: found.detail }),
+            }
+        }
+        if damage.is_empty() { Ok(state) } else { Err(damage) }
+    }
+
+    /// Where the rows of a tree, just counted, are not those that this row says.
+    pub(crate) fn differences(&self, counted: &Self) -> Vec<Damage> {
+        let pairs = GROUPS.iter().zip(self.groups.iter().zip(&counted.groups));
+        let differing = pairs.filter(|(_, (said, found))| said != found);
+        differing
+            .map(|(name, (said, found))| {
+                let detail = match said.count == found.count {
+                    true => format!(
+                        "{} rows as they should be, but some of them hold an older state",
+                        found.count
+                    ),
+                    false => format!("there are {} rows where there should be {}", found.count, said.count),
+                };
+                Damage { what: format!("{name} in sled/db"), detail }
+            })
+            .collect()
+    }
+}
+
+/// The group that a row counts in.
+fn group(key: &[u8]) -> Option<usize> {
+    match key.get(keys::PREFIX_BYTES - 1)? {
+        1 => Some(0),
+        // The row that holds the sums is no part of them.
+        5 if key.len() == keys::PREFIX_BYTES => None,
+        4..=7 => Some(1),
+        8 | 9 => Some(2),
+        _ => None,
+    }
+}
+
+fn digest(key: &[u8], value: &[u8]) -> u128 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&u16::try_from(key.len()).unwrap_or(u16::MAX).to_be_bytes());
+    hasher.update(key);
+    if key.get(keys::PREFIX_BYTES - 1) == Some(&(keys::Space::Object as u8)) {
+        for part in OBJECT_HEAD {
+            hasher.update(value.get(part).unwrap_or_default());
+        }
+        if value.get(OBJECT_FLAG) == Some(&1) {
+            hasher.update(value.get(OBJECT_SIZE).unwrap_or_default());
+        }
+    } else {
+        hasher.update(value);
+    }
+    let hash = hasher.finalize();
+    u128::from_le_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default())
+}
+
+/// Rows to write, with what they do to the sums.
+#[derive(Default)]
+pub(crate) struct Rows {
+    batch: sled::Batch,
+    changed: HashMap<Vec<u8>, Changed>,
+}
+
+struct Changed {
+    group: usize,
+    /// Of the new value, if there is one.
+    digest: Option<u128>,
+    /// Whether no row had the key before.
+    is_new: bool,
+}
+
+impl Rows {
+    /// Sets a row.
+    pub(crate) fn insert(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) {
+        self.set(key.as_ref(), value.as_ref(), false);
+    }
+
+    /// Sets a row whose key has never been used.
+    pub(crate) fn insert_new(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) {
+        self.set(key.as_ref(), value.as_ref(), true);
+    }
+
+    fn set(&mut self, key: &[u8], value: &[u8], is_new: bool) {
+        if let Some(group) = group(key) {
+            let changed = Changed { group, digest: Some(digest(key, value)), is_new };
+            self.changed.insert(key.to_vec(), changed);
+        }
+        self.batch.insert(key, value);
+    }
+
+    /// Removes a row.
+    pub(crate) fn remove(&mut self, key: impl AsRef<[u8]>) {
+        let key = key.as_ref();
+        if let Some(group) = group(key) {
+            self.changed.insert(key.to_vec(), Changed { group, digest: None, is_new: false });
+        }
+        self.batch.remove(key);
+    }
+
+    /// The rows alone, for what counts in no sum.
+    pub(crate) fn uncounted(self) -> sled::Batch {
+        self.batch
+    }
+
+    /// The rows with the state row behind them, and what it says.
+    pub(crate) fn counted(
+        mut self,
+        tree: &sled::Tree,
+        before: State,
+        batch: u64,
+    ) -> Result<(sled::Batch, State), StoreError> {
+        let mut state = State { batch, ..before };
+        for (key, changed) in &self.changed {
+            if !changed.is_new
+                && let Some(old) = tree.get(key).map_err(error::read)?
+            {
+                state.take(changed.group, digest(key, &old));
+            }
+            if let Some(digest) = changed.digest {
+                state.add(changed.group, digest);
+            }
+        }
+        self.batch.insert(keys::state(), state.write());
+        Ok((self.batch, state))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_row_is_as_drawn_and_comes_back() {
+        let mut state = State { batch: 300, ..State::default() };
+        state.add(0, 1);
+        state.add(2, u128::MAX);
+        state.add(2, 2);
+        let row = state.write();
+        assert_eq!(row[..4], [1, 0xac, 2, 1]);
+        assert_eq!(row.len(), 3 + 3 * 17);
+        assert_eq!(State::read(&row).unwrap(), state);
+        assert!(State::read(&row[1..]).is_err());
+        state.take(2, 2);
+        assert_eq!(state.groups[2], Sum { count: 1, sum: u128::MAX });
+    }
+
+    #[test]
+    fn an_epoch_counts_for_nothing_and_a_name_for_much() {
+        let key = [&[0, 0, 1][..], &[7; 12]].concat();
+        let row: Vec<u8> = (0..60).collect();
+        let mut renewed = row.clone();
+        renewed[5] ^= 1;
+        assert_eq!(digest(&key, &row), digest(&key, &renewed));
+        renewed[9] ^= 1;
+        assert_ne!(digest(&key, &row), digest(&key, &renewed));
+        assert_ne!(digest(b"\0\0\x04ab", b"c"), digest(b"\0\0\x04a", b"bc"));
+    }
+}

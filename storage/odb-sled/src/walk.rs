@@ -1,0 +1,112 @@
+//! Walking over rows of a tree some of whose pages cannot be read.
+//!
+//! The engine's own iterator ends at the first such page and does not say where the next one begins. Keys of the large
+//! spaces are ascending numbers, so the place behind a bad page is found by looking up keys further and further on.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use lochan_storage_odb::StoreError;
+
+use crate::error;
+
+/// Bytes of a key, counted behind its space, that are moved on to get behind a page.
+const STEP_BYTES: usize = 16;
+
+/// A stretch of keys that cannot be read.
+#[derive(Debug, Clone)]
+pub(crate) struct Unreadable {
+    /// Where in the files, as far as the engine says.
+    pub place: String,
+    /// What is wrong there.
+    pub detail: String,
+    /// The last key of the stretch; walking goes on behind it.
+    pub last: Vec<u8>,
+}
+
+/// Rows from one key to another, in order; stretches that cannot be read in between.
+pub(crate) struct Walk<'a> {
+    tree: &'a sled::Tree,
+    at: Vec<u8>,
+    end: Vec<u8>,
+    rows: Option<sled::Iter>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(tree: &'a sled::Tree, from: Vec<u8>, end: Vec<u8>) -> Self {
+        Self { tree, at: from, end, rows: None }
+    }
+
+    /// The next row, or the next stretch without any that can be read.
+    pub(crate) fn next(&mut self) -> Option<Result<(sled::IVec, sled::IVec), Unreadable>> {
+        if self.at >= self.end {
+            return None;
+        }
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            let rows = self.rows.get_or_insert_with(|| self.tree.range(self.at.clone()..self.end.clone()));
+            rows.next()
+        }));
+        let error = match read {
+            Ok(None) => {
+                self.at = self.end.clone();
+                return None;
+            }
+            Ok(Some(Ok((key, value)))) => {
+                self.at = key.to_vec();
+                self.at.push(0);
+                return Some(Ok((key, value)));
+            }
+            Ok(Some(Err(error))) => error::read(error),
+            Err(_) => error::panicked(),
+        };
+        self.rows = None;
+        let (place, detail) = match error {
+            StoreError::Corrupt { what, detail } => (what, detail),
+            other => ("sled/db".to_owned(), other.to_string()),
+        };
+        self.at = self.behind();
+        Some(Err(Unreadable { place, detail, last: self.at.clone() }))
+    }
+
+    /// The nearest key found whose page can be read: twice as far with each try, then halved between.
+    fn behind(&self) -> Vec<u8> {
+        let Some((prefix, number)) = split(&self.at) else { return self.end.clone() };
+        let (mut bad, mut step) = (number, 1u128);
+        let good = loop {
+            match number.checked_add(step) {
+                Some(next) if join(prefix, next) < self.end => {
+                    if self.is_readable(&join(prefix, next)) {
+                        break next;
+                    }
+                    bad = next;
+                    step = step.saturating_mul(2);
+                }
+                // Nothing of this space is left that can be read.
+                _ => return crate::keys::end_of(prefix).min(self.end.clone()),
+            }
+        };
+        let mut good = good;
+        while good - bad > 1 {
+            let middle = bad + (good - bad) / 2;
+            if self.is_readable(&join(prefix, middle)) { good = middle } else { bad = middle }
+        }
+        join(prefix, good)
+    }
+
+    fn is_readable(&self, key: &[u8]) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.tree.get(key).is_ok())).unwrap_or(false)
+    }
+}
+
+/// Prefix up to and with the space, and the number made of the bytes behind it.
+fn split(key: &[u8]) -> Option<(&[u8], u128)> {
+    let (prefix, rest) = key.split_at_checked(crate::keys::PREFIX_BYTES)?;
+    let mut number = [0; STEP_BYTES];
+    for (to, from) in number.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    Some((prefix, u128::from_be_bytes(number)))
+}
+
+fn join(prefix: &[u8], number: u128) -> Vec<u8> {
+    [prefix, &number.to_be_bytes()].concat()
+}
