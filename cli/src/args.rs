@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{commit, content, merge, reference, setup, state};
+use crate::commands::{commit, content, merge, reference, repository, setup, state};
 use crate::settings::Secret;
 use crate::shell;
 
@@ -35,7 +35,7 @@ const STYLES: Styles = Styles::styled()
     styles = STYLES,
     max_term_width = 100,
     after_help = "Try: lochan branch dev-feature-x main\n     lochan merge dev-feature-x into main\n     lochan reset main to HASH\n\n`lochan help COMMAND` says more; `lochan help exit-codes` lists the exit codes.",
-    after_long_help = crate::exit::table(),
+    after_long_help = format!("{JSON_HELP}\n\n{}", crate::exit::table()),
 )]
 pub struct Cli {
     /// Options of every command.
@@ -45,6 +45,17 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// What `--json` writes.
+const JSON_HELP: &str = "\
+JSON:
+  Documents are those of the Nessie API v2, listings put together from all
+  pages; reflog, undo, rebase and import write those of /ext/v1. merge,
+  cherry-pick and rebase add fromHash, dryRun and conflicts (both sides of
+  each); reset and assign add previousHash, leftBehind and undo, delete adds
+  undo. An error has kind, exitCode, message, status, errorCode, conflicts,
+  request and hints, null where nothing is known. A merge with conflicts
+  writes both.";
 
 /// Options of every command.
 #[derive(Debug, Default, clap::Args)]
@@ -59,12 +70,7 @@ pub struct Global {
     /// A file that holds the bearer token [env: LOCHAN_TOKEN_FILE].
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "token")]
     pub token_file: Option<PathBuf>,
-    /// Write one JSON document to standard output, and errors as one JSON object to standard error.
-    ///
-    /// Documents are those of the Nessie API v2, listings put together from all pages. `merge` and `cherry-pick` add
-    /// `fromHash`, `dryRun` and `conflicts` (both sides of each); `reset` and `assign` add `previousHash`, `leftBehind` and
-    /// `undo`, `delete` adds `undo`. An error has `kind`, `exitCode`, `message`, `status`, `errorCode`, `conflicts`,
-    /// `request` and `hints`, null where nothing is known. A merge with conflicts writes both.
+    /// Write one JSON document, and errors as one JSON object to standard error.
     #[arg(long, global = true)]
     pub json: bool,
     /// Show hashes with all 64 digits.
@@ -144,19 +150,44 @@ pub enum Command {
     /// Each becomes a commit of its own that keeps message and authors. Give them oldest first; each must be the parent
     /// of the next.
     CherryPick(merge::cherry_pick::Args),
+    /// Make the commits of a branch again on top of another reference.
+    ///
+    /// The branch is set to the new commits, all at once or not at all. Commits whose changes the other one has already
+    /// are left out. Needs a Lochan server.
+    Rebase(merge::rebase::Args),
     /// Move a branch to another commit.
     ///
     /// The head that was read is sent along, so that nothing committed meanwhile is lost unseen. Commits that are left
     /// behind are listed, with the command that brings them back.
     Reset(reference::reset::Args),
+    /// Show how branches and tags were changed, deleted ones too.
+    ///
+    /// The newest change comes first. Each line has the reference, the number of the change, what was done, and where it led; `lochan undo` goes back.
+    /// Needs a Lochan server.
+    Reflog(repository::reflog::Args),
+    /// Undo changes of a branch or tag, its deletion too.
+    ///
+    /// A deleted one comes back, a moved one goes back. Without an option the newest change is undone. An undo is a change too, so undoing twice changes nothing. Needs a
+    /// Lochan server.
+    Undo(repository::undo::Args),
     /// Make keys what they were in another state, as one commit.
     ///
     /// Each key gets the content that it has in the state given (lochan revert nyc.flights to main~3); others stay as
     /// they are. A key that the state does not have is deleted only with --allow-deletes.
     Revert(content::revert::Args),
-    /// Show the settings in force and where they come from, or change the settings file.
+    /// Write the whole repository into a file.
+    ///
+    /// That is references, commits and contents, as lines of JSON with checksums. Works with Lochan, whose commits keep their hashes, and with any other Nessie server. A file that broke off is gone
+    /// on with by --resume (from Lochan). Files of tables are not part of it.
+    Export(repository::export::Args),
+    /// Take a repository in that `export` wrote.
+    ///
+    /// Said again after a break, it goes on where it stopped. References appear all together at the end. Needs a Lochan
+    /// server; lochan --endpoint OLD export - | lochan --endpoint NEW import -
+    Import(repository::import::Args),
+    /// Show the settings in force, or change the settings file.
     Config(setup::config::Args),
-    /// Ask the server about itself, or say which server and branch are meant.
+    /// Ask about the server, or say which one is meant.
     #[command(subcommand)]
     Remote(setup::remote::Verb),
     /// Say statements one after the other.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use lochan_api_spec::nessie::model::{Conflict, ContentKey, ErrorCode, ErrorDetails};
+use lochan_api_spec::nessie::model::{Conflict, ContentKey, ErrorDetails};
 
 use crate::client;
 use crate::exit::Kind;
@@ -80,6 +80,17 @@ pub enum Error {
         /// Where keys were looked up.
         state: String,
     },
+    /// A stream of a repository cannot be used.
+    #[error("{name} is no whole repository: {reason}")]
+    Stream {
+        /// Where it was read from.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// A reference has no entry to undo.
+    #[error("'{0}' has no entry {1} in its log")]
+    NoLogEntry(String, u64),
     /// A key that the settings file does not set.
     #[error("'{0}' is not set in the settings file")]
     NotSet(String),
@@ -95,7 +106,7 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 #[error("nothing {done}: {} in conflict", count(keys.len(), "key is", "keys are"))]
 pub struct MergeConflict {
-    /// `merged` or `cherry-picked`.
+    /// `merged`, `cherry-picked` or `rebased`.
     pub done: &'static str,
     /// The command as typed, without key modes: `lochan merge dev into main`.
     pub command: String,
@@ -121,7 +132,11 @@ impl Error {
     /// The kind, which decides the exit code.
     pub fn kind(&self) -> Kind {
         match self {
-            Self::Usage(_) | Self::Settings(_) | Self::File { .. } | Self::AmbiguousCommit(_) => Kind::Usage,
+            Self::Usage(_)
+            | Self::Settings(_)
+            | Self::File { .. }
+            | Self::Stream { .. }
+            | Self::AmbiguousCommit(_) => Kind::Usage,
             Self::Client(error) => error.kind(),
             Self::Merge(_) => Kind::Conflict,
             Self::WrongKind { .. } | Self::WrongType { .. } => Kind::Refused,
@@ -129,6 +144,7 @@ impl Error {
             | Self::NoContent { .. }
             | Self::WouldDelete { .. }
             | Self::NothingCalled { .. }
+            | Self::NoLogEntry(..)
             | Self::NotSet(_) => Kind::NotFound,
             Self::Output(_) | Self::Json(_) => Kind::Bug,
         }
@@ -143,7 +159,7 @@ impl Error {
     }
 
     /// The wire's error code.
-    pub fn error_code(&self) -> Option<ErrorCode> {
+    pub fn error_code(&self) -> Option<client::Code> {
         self.refusal().and_then(|refusal| refusal.code)
     }
 

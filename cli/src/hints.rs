@@ -1,6 +1,6 @@
 //! What to do after an error. Hints are advice beside the error, never part of it, and never fail.
 
-use lochan_api_spec::nessie::model::{ConflictType, ContentKey, ErrorCode};
+use lochan_api_spec::nessie::model::{ConflictType, ContentKey};
 use lochan_api_spec::nessie::v2::trees::{GetEntries, get_all_references, get_entries};
 use lochan_api_spec::syntax::RefSpec;
 
@@ -48,20 +48,25 @@ pub fn offline(error: &Error) -> Vec<String> {
 /// Hints for an error of a command.
 pub async fn for_error(error: &Error, session: &Session) -> Vec<String> {
     match error {
-        Error::Client(error) => match error.as_ref() {
-            client::Error::Unreachable { .. } => unreachable_server(session),
-            client::Error::NotTheApi { .. } => {
-                vec![format!(
-                    "the endpoint is the server's root, such as {ENDPOINT_DEFAULT} (see `lochan config`)"
-                )]
+        Error::Client(error) => {
+            match error.as_ref() {
+                client::Error::Unreachable { .. } => unreachable_server(session),
+                client::Error::NotTheApi { .. } => {
+                    vec![format!(
+                        "the endpoint is the server's root, such as {ENDPOINT_DEFAULT} (see `lochan config`)"
+                    )]
+                }
+                client::Error::Unknown { request, .. } => outcome_unknown(request),
+                client::Error::Refused(refusal) => refused(refusal, session).await,
+                client::Error::NoToken { .. } => {
+                    vec!["`lochan config` shows which client asks which provider".to_owned()]
+                }
+                client::Error::NotLochan { .. } => {
+                    vec!["reflog, undo, rebase and import need a Lochan server; all else works with any Nessie".to_owned()]
+                }
+                client::Error::Setup { .. } | client::Error::Broken { .. } => Vec::new(),
             }
-            client::Error::Unknown { request, .. } => outcome_unknown(request),
-            client::Error::Refused(refusal) => refused(refusal, session).await,
-            client::Error::NoToken { .. } => {
-                vec!["`lochan config` shows which client asks which provider".to_owned()]
-            }
-            client::Error::Setup { .. } | client::Error::Broken { .. } => Vec::new(),
-        },
+        }
         Error::Merge(conflict) => merge_conflict(conflict),
         Error::NoCommit(digits) if digits.len() < client::HASH_DIGITS => vec![
             "first digits are looked up among the commits of branches and tags; others need all 64 digits"
@@ -134,8 +139,8 @@ fn merge_conflict(conflict: &MergeConflict) -> Vec<String> {
 
 async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
     let mut hints = Vec::new();
-    match (refusal.status, refusal.code) {
-        (401, _) => hints.push(
+    match refusal.status {
+        401 => hints.push(
             match &session.settings.credentials {
                 Credentials::None => {
                     "give a token with LOCHAN_TOKEN, LOCHAN_TOKEN_FILE, --token-file or `lochan config --set token_file FILE`"
@@ -144,14 +149,14 @@ async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
             }
             .to_owned(),
         ),
-        (403, _) => hints.push(
+        403 => hints.push(
             match &session.settings.credentials {
                 Credentials::None => "a token may allow it: LOCHAN_TOKEN, LOCHAN_TOKEN_FILE or --token-file",
                 _ => "the token's role does not allow it; whoever keeps the server's rules can change that",
             }
             .to_owned(),
         ),
-        (_, Some(ErrorCode::ReferenceNotFound)) => {
+        _ if refusal.is_reference_missing() => {
             if let Some(name) = quoted_after(&refusal.message, "Named reference ") {
                 hints.extend(near_references(name, session).await);
                 if hints.is_empty() {
@@ -159,10 +164,13 @@ async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
                 }
             }
         }
-        (_, Some(ErrorCode::ReferenceAlreadyExists)) => {
+        _ if !refusal.references.is_empty() => hints.push(
+            "--prefix NAME/ takes them in under other names, --existing keep or move decides about them".to_owned(),
+        ),
+        _ if refusal.is_name_taken() => {
             hints.push("move it with `lochan branch assign NAME POINT`, or create it with --force".to_owned());
         }
-        (429 | 503 | 507, _) => {
+        429 | 503 | 507 => {
             let when = refusal.retry_after_s.map_or_else(String::new, |seconds| format!(" in {seconds} s"));
             hints.push(format!("nothing was changed; try again{when}"));
         }

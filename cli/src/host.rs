@@ -1,8 +1,10 @@
 //! What the program touches besides the network: environment, clock, standard streams.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use lochan_api_spec::syntax::Instant;
@@ -44,7 +46,7 @@ pub struct Host {
     /// Standard input.
     pub stdin: Box<dyn Read>,
     /// Standard output.
-    pub stdout: Box<dyn Write>,
+    pub stdout: Rc<RefCell<Box<dyn Write>>>,
     /// Standard error.
     pub stderr: Box<dyn Write>,
     /// The terminal behind standard output, so that a pager makes sense.
@@ -76,7 +78,7 @@ impl Host {
             now: now(),
             zone: Zone::Local,
             stdin: Box::new(io::stdin()),
-            stdout: Box::new(io::stdout()),
+            stdout: Rc::new(RefCell::new(Box::new(io::stdout()))),
             stderr: Box::new(io::stderr()),
             screen,
             interactive: screen.is_some() && io::stdin().is_terminal(),
@@ -110,8 +112,14 @@ impl Host {
         if paging && self.screen.is_some_and(|screen| !fits(&text, screen)) && self.page(&text)? {
             return Ok(());
         }
-        self.stdout.write_all(text.as_bytes())?;
-        self.stdout.flush()
+        self.write(text.as_bytes())
+    }
+
+    /// Writes bytes to standard output.
+    pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut stdout = self.stdout.borrow_mut();
+        stdout.write_all(bytes)?;
+        stdout.flush()
     }
 
     /// Writes text with colours to standard error.

@@ -80,7 +80,9 @@ fn conclude(
 ) -> Result<u8, Error> {
     let error = match done {
         Ok(Done { report, verdict }) => {
-            host.show(format.report(report.as_ref())?, paging && report.long())?;
+            if !report.silent() {
+                host.show(format.report(report.as_ref())?, paging && report.long())?;
+            }
             match verdict {
                 None => return Ok(0),
                 Some(error) => error,

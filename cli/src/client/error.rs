@@ -1,6 +1,8 @@
 //! Why a call failed, told apart by what the caller does next.
 
-use lochan_api_spec::nessie::model::{ErrorCode, ErrorDetails};
+use lochan_api_spec::ext::model::{ErrorBody, ErrorCode as ExtCode};
+use lochan_api_spec::nessie::model::{ErrorCode, ErrorDetails, NessieError};
+use serde::Serialize;
 
 use crate::exit::Kind;
 
@@ -49,6 +51,14 @@ pub enum Error {
         /// What gave it away.
         reason: String,
     },
+    /// The server knows nothing of our own API.
+    #[error("{endpoint} is no Lochan server: it does not know {request}")]
+    NotLochan {
+        /// The server's root.
+        endpoint: String,
+        /// Method and path.
+        request: String,
+    },
     /// A change was sent and may or may not have been made.
     #[error("it is not known whether the change was made: {reason}")]
     Unknown {
@@ -62,6 +72,52 @@ pub enum Error {
     Refused(Box<Refusal>),
 }
 
+/// An error code, of the API that was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Code {
+    /// The Nessie API's.
+    Nessie(ErrorCode),
+    /// Our own API's.
+    Ext(ExtCode),
+}
+
+/// The body of a refusal.
+pub struct Body {
+    /// The code.
+    pub code: Code,
+    /// The message.
+    pub message: String,
+    /// Facts behind the code.
+    pub details: Option<ErrorDetails>,
+    /// References that stand in the way.
+    pub references: Vec<String>,
+}
+
+impl Body {
+    /// Reads the body of either API.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        if let Ok(body) = serde_json::from_slice::<NessieError>(bytes) {
+            let code = Code::Nessie(body.error_code);
+            return Some(Self {
+                code,
+                message: body.message,
+                details: body.error_details,
+                references: Vec::new(),
+            });
+        }
+        let error = serde_json::from_slice::<ErrorBody>(bytes).ok()?.error;
+        let details = error.details.unwrap_or_default();
+        let conflicts = details.conflicts;
+        Some(Self {
+            code: Code::Ext(error.code),
+            message: error.message,
+            details: (!conflicts.is_empty()).then_some(ErrorDetails::ReferenceConflicts { conflicts }),
+            references: details.references,
+        })
+    }
+}
+
 /// An error that the server answered with.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.text())]
@@ -69,11 +125,13 @@ pub struct Refusal {
     /// The HTTP status.
     pub status: u16,
     /// The API's error code, if the answer was one of that API.
-    pub code: Option<ErrorCode>,
+    pub code: Option<Code>,
     /// The server's message, perhaps empty.
     pub message: String,
     /// Facts behind the code.
     pub details: Option<ErrorDetails>,
+    /// References that stand in the way.
+    pub references: Vec<String>,
     /// Method and path.
     pub request: String,
     /// How long the server asked to wait, in seconds.
@@ -85,7 +143,7 @@ impl Error {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Setup { .. } => Kind::Usage,
-            Self::NoToken { .. } => Kind::Refused,
+            Self::NoToken { .. } | Self::NotLochan { .. } => Kind::Refused,
             Self::Unreachable { .. } | Self::Broken { .. } | Self::NotTheApi { .. } => Kind::Unavailable,
             Self::Unknown { .. } => Kind::Unknown,
             Self::Refused(refusal) => refusal.kind(),
@@ -105,6 +163,7 @@ impl Error {
         match self {
             Self::Setup { .. } | Self::NoToken { .. } | Self::Unreachable { .. } => None,
             Self::Broken { request, .. }
+            | Self::NotLochan { request, .. }
             | Self::NotTheApi { request, .. }
             | Self::Unknown { request, .. } => Some(request),
             Self::Refused(refusal) => Some(&refusal.request),
@@ -113,16 +172,29 @@ impl Error {
 
     /// True when a reference or commit is missing.
     pub fn is_reference_missing(&self) -> bool {
-        self.refusal().is_some_and(|refusal| refusal.code == Some(ErrorCode::ReferenceNotFound))
+        self.refusal().is_some_and(|refusal| refusal.is_reference_missing())
     }
 
     /// True when a content is missing.
     pub fn is_content_missing(&self) -> bool {
-        self.refusal().is_some_and(|refusal| refusal.code == Some(ErrorCode::ContentNotFound))
+        self.refusal().is_some_and(|refusal| refusal.code == Some(Code::Nessie(ErrorCode::ContentNotFound)))
     }
 }
 
 impl Refusal {
+    /// True when a reference or commit is missing.
+    pub fn is_reference_missing(&self) -> bool {
+        let missing = [Code::Nessie(ErrorCode::ReferenceNotFound), Code::Ext(ExtCode::ReferenceNotFound)];
+        self.code.is_some_and(|code| missing.contains(&code))
+    }
+
+    /// True when the name is taken.
+    pub fn is_name_taken(&self) -> bool {
+        let taken =
+            [Code::Nessie(ErrorCode::ReferenceAlreadyExists), Code::Ext(ExtCode::ReferenceAlreadyExists)];
+        self.code.is_some_and(|code| taken.contains(&code))
+    }
+
     fn kind(&self) -> Kind {
         match self.status {
             409 => Kind::Conflict,

@@ -4,18 +4,19 @@ mod auth;
 mod error;
 mod pages;
 mod resolve;
+mod stream;
 
 use std::time::Duration;
 
-use lochan_api_spec::endpoint::{Endpoint, Method};
-use lochan_api_spec::nessie::model::NessieError;
+use lochan_api_spec::endpoint::{Endpoint, EndpointInfo, Method, Surface};
+use lochan_api_spec::ext::model::ErrorCode as ExtCode;
 use lochan_api_spec::syntax::query::QueryParams;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Response, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use error::{Error, Refusal};
+pub use error::{Code, Error, Refusal};
 pub use resolve::{HASH_DIGITS, Resolved};
 
 use crate::settings::{Credentials, Settings};
@@ -99,31 +100,34 @@ impl Client {
         E::Request: Serialize,
         E::Response: DeserializeOwned,
     {
-        let call = Call { root: &self.root, request: format!("{} {path}", E::METHOD), mutates: E::MUTATES };
-        let url = format!("{}{path}{}", self.root, query.to_query());
-        let method = match E::METHOD {
+        let call = Call::new(&self.root, &E::INFO, &path);
+        let mut request = self.request(&E::INFO, &path, &query.to_query()).await?;
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = request.send().await.map_err(|error| call.failed(&error))?;
+        let bytes = call.accept(response).await?;
+        serde_json::from_slice(&bytes).map_err(|error| call.unreadable(error.to_string()))
+    }
+
+    async fn request(
+        &self,
+        info: &EndpointInfo,
+        path: &str,
+        query: &str,
+    ) -> Result<reqwest::RequestBuilder, Error> {
+        let method = match info.method {
             Method::Get => reqwest::Method::GET,
             Method::Head => reqwest::Method::HEAD,
             Method::Post => reqwest::Method::POST,
             Method::Put => reqwest::Method::PUT,
             Method::Delete => reqwest::Method::DELETE,
         };
-        let mut request = self.http.request(method, url);
-        if let Some(value) = self.bearer.value(&self.http).await? {
-            request = request.header(AUTHORIZATION, value);
-        }
-        if let Some(body) = body {
-            request = request.json(body);
-        }
-        let response = request.send().await.map_err(|error| call.failed(&error))?;
-        let status = response.status();
-        let retry_after_s = seconds_to_wait(&response);
-        let bytes = call.read(response).await?;
-        if !status.is_success() {
-            let body: Option<NessieError> = serde_json::from_slice(&bytes).ok();
-            return Err(call.refused(status.as_u16(), body, retry_after_s));
-        }
-        serde_json::from_slice(&bytes).map_err(|error| call.unreadable(error.to_string()))
+        let request = self.http.request(method, format!("{}{path}{query}", self.root));
+        Ok(match self.bearer.value(&self.http).await? {
+            Some(value) => request.header(AUTHORIZATION, value),
+            None => request,
+        })
     }
 }
 
@@ -141,9 +145,26 @@ struct Call<'a> {
     root: &'a str,
     request: String,
     mutates: bool,
+    ours: bool,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    fn new(root: &'a str, info: &EndpointInfo, path: &str) -> Self {
+        let ours = info.surface == Surface::Ext;
+        Self { root, request: format!("{} {path}", info.method), mutates: info.mutates, ours }
+    }
+
+    /// The body of a success; anything else is an error.
+    async fn accept(&self, response: Response) -> Result<Vec<u8>, Error> {
+        let status = response.status();
+        let retry_after_s = seconds_to_wait(&response);
+        let bytes = self.read(response).await?;
+        if status.is_success() {
+            return Ok(bytes);
+        }
+        Err(self.refused(status.as_u16(), error::Body::parse(&bytes), retry_after_s))
+    }
+
     async fn read(&self, mut response: Response) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(&error))? {
@@ -179,8 +200,12 @@ impl Call<'_> {
         }
     }
 
-    fn refused(&self, status: u16, body: Option<NessieError>, retry_after_s: Option<u64>) -> Error {
-        let code = body.as_ref().map(|body| body.error_code);
+    fn refused(&self, status: u16, body: Option<error::Body>, retry_after_s: Option<u64>) -> Error {
+        let code = body.as_ref().map(|body| body.code);
+        let of_ours = matches!(code, Some(Code::Ext(code)) if code != ExtCode::NotFound);
+        if self.ours && !of_ours && matches!(status, 300..400 | 404 | 405 | 501) {
+            return Error::NotLochan { endpoint: self.root.to_owned(), request: self.request.clone() };
+        }
         // A server says 429 and 503 (and 507, no space) before it takes a change on; any other 5xx leaves open how
         // far the change got.
         if self.mutates && status >= 500 && !matches!(status, 501 | 503 | 507) {
@@ -198,12 +223,14 @@ impl Call<'_> {
                 reason,
             };
         }
-        let (message, details) = body.map(|body| (body.message, body.error_details)).unwrap_or_default();
+        let (message, details, references) =
+            body.map(|body| (body.message, body.details, body.references)).unwrap_or_default();
         Error::Refused(Box::new(Refusal {
             status,
             code,
             message,
             details,
+            references,
             request: self.request.clone(),
             retry_after_s,
         }))

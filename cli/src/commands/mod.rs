@@ -6,11 +6,13 @@ pub mod commit;
 pub mod content;
 pub mod merge;
 pub mod reference;
+pub mod repository;
 pub mod setup;
 pub mod state;
 
 use std::cell::RefCell;
-use std::io::Read;
+use std::io::{Read, Write};
+use std::rc::Rc;
 
 use lochan_api_spec::nessie::model::ReferenceKind;
 use lochan_api_spec::syntax::RefSpec;
@@ -33,6 +35,8 @@ pub struct Session {
     pub here: RefSpec,
     /// Standard input, for those that read it.
     pub stdin: RefCell<Box<dyn Read>>,
+    /// Standard output, for what is no report.
+    pub stdout: Rc<RefCell<Box<dyn Write>>>,
     /// The editor that a person can be handed a text in; none where nobody is there.
     pub editor: Option<String>,
 }
@@ -46,6 +50,7 @@ impl Session {
             client: Client::new(&settings)?,
             here: RefSpec::named(settings.default_branch.as_deref().unwrap_or(DEFAULT_BRANCH_ALIAS)),
             stdin: RefCell::new(stdin),
+            stdout: Rc::clone(&host.stdout),
             editor: host.interactive.then(|| editor.to_owned()),
             settings,
         })
@@ -102,6 +107,11 @@ pub async fn run(command: Command, session: &Session) -> Result<Done, Error> {
         Command::Content(verb) => content::run(verb, session).await,
         Command::Merge(args) => merge::merge_into::run(&args, session).await,
         Command::CherryPick(args) => merge::cherry_pick::run(&args, session).await,
+        Command::Rebase(args) => merge::rebase::run(&args, session).await,
+        Command::Reflog(args) => repository::reflog::run(&args, session).await,
+        Command::Undo(args) => repository::undo::run(&args, session).await,
+        Command::Export(args) => repository::export::run(&args, session).await,
+        Command::Import(args) => repository::import::run(&args, session).await,
         Command::Reset(args) => reference::reset::run(&args, session).await,
         Command::Revert(args) => content::revert::run(&args, session).await,
         Command::Config(args) => setup::config::run(&args, session),

@@ -29,6 +29,11 @@ pub trait Report {
     /// Writes the text for people.
     fn human(&self, page: &mut Page);
 
+    /// Whether nothing is to be said: standard output holds something else.
+    fn silent(&self) -> bool {
+        false
+    }
+
     /// Whether the text may be longer than a screen, so that a pager helps.
     fn long(&self) -> bool {
         false

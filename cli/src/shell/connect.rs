@@ -1,6 +1,5 @@
 //! Where the shell stands: `CONNECT TO`, `USE`, and what `IF EXISTS` forgives.
 
-use lochan_api_spec::nessie::model::ErrorCode;
 use lochan_api_spec::syntax::RefSpec;
 use tokio::runtime::Runtime;
 
@@ -96,10 +95,10 @@ fn credentials(using: &[(String, String)]) -> Result<Credentials, Error> {
 
 /// Whether a statement was told to take this error for success.
 pub fn is_allowed(error: &Error, allowed: Allowed) -> bool {
-    let code = error.error_code();
+    let Some(refusal) = error.refusal() else { return false };
     match allowed {
         Allowed::Nothing => false,
-        Allowed::Existing => code == Some(ErrorCode::ReferenceAlreadyExists),
-        Allowed::Missing => code == Some(ErrorCode::ReferenceNotFound),
+        Allowed::Existing => refusal.is_name_taken(),
+        Allowed::Missing => refusal.is_reference_missing(),
     }
 }

@@ -1,7 +1,9 @@
 //! A small catalog in canned answers, and a way to run a command line against it.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use lochan_api_spec::syntax::Instant;
@@ -68,7 +70,7 @@ pub fn run_with(vars: &[(&str, &str)], stdin: &str, line: &str) -> Ran {
         now: Instant::parse_utc("2026-05-01T12:00:00Z").unwrap(),
         zone: Zone::Utc,
         stdin: Box::new(io::Cursor::new(stdin.to_owned())),
-        stdout: Box::new(stdout.clone()),
+        stdout: Rc::new(RefCell::new(Box::new(stdout.clone()))),
         stderr: Box::new(stderr.clone()),
         screen: None,
         interactive: false,

@@ -60,7 +60,7 @@ pub struct Args {
     pub revision_range: Option<String>,
 }
 
-fn instant(text: &str) -> Result<Instant, String> {
+pub fn instant(text: &str) -> Result<Instant, String> {
     let whole_day = format!("{text}T00:00:00Z");
     Instant::parse_offset(text).or_else(|_| Instant::parse_offset(&whole_day)).map_err(|_| {
         "a time is written 2026-05-01T10:20:30Z or with an offset such as +02:00, a day 2026-05-01".to_owned()

@@ -4,6 +4,7 @@ pub mod cherry_pick;
 mod conflicts;
 pub mod merge_into;
 mod outcome;
+pub mod rebase;
 
 use lochan_api_spec::nessie::model::{MergeBehavior, MergeKeyBehavior};
 

@@ -1,6 +1,6 @@
 //! `branch create`, `tag create`, and their short forms `branch NAME [BASE]`, `tag NAME [BASE]`
 
-use lochan_api_spec::nessie::model::{ErrorCode, ReferenceInput, ReferenceKind, SingleReferenceResponse};
+use lochan_api_spec::nessie::model::{ReferenceInput, ReferenceKind, SingleReferenceResponse};
 use lochan_api_spec::nessie::v2::trees::{CreateReference, create_reference};
 use lochan_api_spec::syntax::RefSpec;
 use lochan_api_spec::syntax::reference::NO_ANCESTOR_HASH;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::moved;
 use crate::args::point;
-use crate::client::Resolved;
+use crate::client::{self, Resolved};
 use crate::commands::{Done, Session, kind_word, parse_point};
 use crate::error::Error;
 use crate::output::Report;
@@ -47,10 +47,7 @@ pub async fn run(kind: ReferenceKind, args: &Args, session: &Session) -> Result<
     let created = session.client.send::<CreateReference>(CreateReference::path(), &query, &body).await;
     match created {
         Ok(response) => Ok(Created { response, kind, base }.into()),
-        Err(error)
-            if args.force
-                && error.refusal().and_then(|r| r.code) == Some(ErrorCode::ReferenceAlreadyExists) =>
-        {
+        Err(error) if args.force && error.refusal().is_some_and(client::Refusal::is_name_taken) => {
             moved::run(
                 moved::Move {
                     verb: "assign",

@@ -19,7 +19,6 @@ pub struct Args {
 pub fn run(args: &Args, host: &mut Host) -> Result<u8, Error> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "lochan", &mut script);
-    host.stdout.write_all(&script)?;
-    host.stdout.flush()?;
+    host.write(&script)?;
     Ok(0)
 }

@@ -24,8 +24,7 @@ pub fn run(args: &Args, host: &mut Host, format: &dyn Format) -> Result<u8, Erro
     let Some(folder) = &args.folder else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-        host.stdout.write_all(&page)?;
-        host.stdout.flush()?;
+        host.write(&page)?;
         return Ok(0);
     };
     let failed =

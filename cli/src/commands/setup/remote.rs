@@ -23,7 +23,7 @@ pub enum Verb {
         /// The server's root, such as http://127.0.0.1:19120/
         endpoint: String,
     },
-    /// Write the branch into the settings file that is meant when none is named
+    /// Say which branch is meant when none is named
     SetHead {
         /// The branch
         #[arg(value_parser = point::parse_name, required_unless_present = "delete")]
