@@ -11,6 +11,9 @@ use crate::{
     writer::{Admission, Job, Who},
 };
 
+/// Log entries among which the creator of a reference looks for its own.
+const CREATED_WITHIN_MAX: usize = 16;
+
 /// How a reference relates to the default branch (Nessie API, 4.1, ReferenceMetadata).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Distance {
@@ -64,7 +67,12 @@ impl Engine {
             Err(Error::ReferenceMoved(_)) => Err(Error::ReferenceExists(name.clone())),
             other => other,
         }?;
-        self.reference(name).await
+        // Others may have moved or deleted it already: what this call has made stands in the log.
+        let log = self.ref_log(name, None, CREATED_WITHIN_MAX).await?;
+        let own =
+            log.iter().find(|entry| entry.operation == RefOperation::Create && entry.new == Some(target));
+        let number = own.or(log.first()).map_or(0, |entry| entry.number);
+        Ok(Reference { name: name.clone(), kind, target, number })
     }
 
     /// Sets a reference to another commit, if it is at `expected`. Fails with [`Error::UnexpectedHash`],
