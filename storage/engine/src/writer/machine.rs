@@ -58,6 +58,10 @@ impl Prepared {
     pub const fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }
+
+    fn moves(&self, name: &RefName) -> bool {
+        self.pending.iter().any(|pending| pending.name == *name)
+    }
 }
 
 enum Built {
@@ -110,6 +114,11 @@ impl Machine {
         while prepared.pending.len() < self.core.options.group_max {
             let Some(name) = self.turn.pop_front() else { break };
             let Some(lane) = self.lanes.get_mut(&name) else { continue };
+            // A plan made here may be answered at once, so it is made on a durable head: in the next batch, where this one
+            // moves the branch. Settling puts the lane back in turn.
+            if matches!(lane.jobs.front(), Some(Job::Held { .. })) && prepared.moves(&name) {
+                continue;
+            }
             let Some(job) = lane.jobs.pop_front() else { continue };
             self.waiting -= 1;
             if !lane.jobs.is_empty() {
@@ -174,7 +183,7 @@ impl Machine {
             Ok(Built::Stale { behind }) => {
                 // Somebody else writes to the store too. What this batch has made of the lane stays as it is.
                 if behind
-                    && !prepared.pending.iter().any(|pending| pending.name == name)
+                    && !prepared.moves(&name)
                     && let Some(lane) = self.lanes.get_mut(&name)
                 {
                     lane.head = None;
@@ -204,7 +213,13 @@ impl Machine {
         name: &RefName,
         plan: &Arc<tokio::sync::Mutex<dyn Plan>>,
     ) -> Result<Option<Proposal>, Error> {
-        let head = self.head(name).await?;
+        let mut head = self.head(name).await?;
+        // Another writer may have moved the branch meanwhile, and who asks must not be refused for what was before.
+        let stored = self.core.reference(name).await?;
+        if (stored.kind, stored.target) != (head.reference.kind, head.reference.target) {
+            let found = self.core.indexed(stored.target).await?;
+            head = LaneHead::new(stored, found.tree, found.pending);
+        }
         let on = Head { reference: head.reference.clone(), tree: head.tree.clone() };
         if let Some(lane) = self.lanes.get_mut(name) {
             lane.head = Some(head);

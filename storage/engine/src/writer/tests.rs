@@ -282,6 +282,44 @@ async fn another_writer_on_the_store_makes_a_proposal_stale_and_loses_nothing() 
     assert!(reference.target.is_no_ancestor(), "the other's move stands");
 }
 
+/// A put of a table that the writer plans itself.
+fn hold(bench: &mut Bench, expected: CommitId, table_name: &str) -> Waiting {
+    let mut request = Request::new(name("main"), expected, CommitMeta::default(), Who::default());
+    let (at, content) = (key(table_name), table(table_name));
+    request.operations.push(Operation::Put { key: at, content, id: GivenId::New });
+    let (reply, verdict) = oneshot::channel();
+    let plan = Arc::new(Mutex::new(CommitPlan::new(request).unwrap()));
+    bench.machine.admit(Job::Held { branch: name("main"), plan, reply });
+    verdict
+}
+
+#[tokio::test]
+async fn a_held_plan_is_made_on_what_the_store_holds_whoever_moved_the_branch() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let first = bench.put("main", "t").await;
+    bench.step().await;
+    let head = landed(first).head;
+    let before = ExpectedReference::At(RefKind::Branch, head);
+    let references = vec![ref_change("main", before, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))];
+    bench.store.commit(Batch { changes: vec![Change { references, ..Change::default() }] }).await.unwrap();
+    let held = hold(&mut bench, CommitId::NO_ANCESTOR, "t");
+    bench.step().await;
+    assert!(landed(held).on.is_no_ancestor(), "the table is not there any more");
+}
+
+#[tokio::test]
+async fn a_held_plan_waits_for_the_batch_that_moves_its_branch() {
+    let mut bench = Bench::new(&["main"], 128).await;
+    let first = bench.put("main", "t").await;
+    let held = hold(&mut bench, CommitId::NO_ANCESTOR, "t");
+    bench.store.fail_next_commit(Failure::Full);
+    assert_eq!(bench.step().await, 1);
+    assert!(matches!(first.blocking_recv_now(), Err(Error::Store(StoreError::Full(_)))));
+    assert_eq!(bench.machine.waiting(), 1, "nothing is refused for a commit that never was");
+    bench.step().await;
+    landed(held);
+}
+
 #[tokio::test]
 async fn a_change_that_holds_too_much_fails_alone() {
     let mut bench = Bench::new(&["main"], 128).await;
