@@ -133,7 +133,12 @@ impl Plan for TransplantPlan {
                     details.insert(key, detail);
                 }
             }
-            system_conflicts.append(&mut gathered.system_conflicts);
+            for conflict in std::mem::take(&mut gathered.system_conflicts) {
+                // Several of the commits may have changed one value.
+                if !system_conflicts.contains(&conflict) {
+                    system_conflicts.push(conflict);
+                }
+            }
             // What this transplant has put there itself is no ground that could move.
             let relied = std::mem::take(&mut gathered.relied);
             proposal.relied.extend(relied.into_iter().filter(|(key, _)| !grown.contains(key)));
