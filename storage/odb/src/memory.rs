@@ -46,6 +46,9 @@ pub struct Memory {
     state: Mutex<State>,
 }
 
+/// A derived row as it was before a write.
+type Replaced = ((DerivedSpace, Bytes), Option<Bytes>);
+
 #[derive(Debug, Default)]
 struct State {
     repository: [u8; 16],
@@ -55,6 +58,8 @@ struct State {
     behind_failure: Option<Tables>,
     fail_next: Option<Failure>,
     refused: Option<String>,
+    /// What derived writes since the latest batch have replaced, one piece for each: a power cut may take them back.
+    unsynced: Vec<Vec<Replaced>>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -110,9 +115,32 @@ impl Memory {
         let mut state = self.lock();
         state.refused = None;
         state.fail_next = None;
+        state.unsynced.clear();
         if let Some(tables) = state.behind_failure.take() {
             state.tables = tables;
         }
+    }
+
+    /// Number of derived writes that no batch has made durable.
+    #[must_use]
+    pub fn unsynced_len(&self) -> usize {
+        self.lock().unsynced.len()
+    }
+
+    /// Does what a power cut and a restart do: of the derived writes since the latest batch the first `keep` stay.
+    pub fn power_cut(&self, keep: usize) {
+        let mut state = self.lock();
+        while state.unsynced.len() > keep {
+            let replaced = state.unsynced.pop().unwrap_or_default();
+            for (key, value) in replaced.into_iter().rev() {
+                match value {
+                    Some(value) => state.tables.derived.insert(key, value),
+                    None => state.tables.derived.remove(&key),
+                };
+            }
+        }
+        drop(state);
+        self.restart();
     }
 
     /// Number of stored objects.
@@ -329,6 +357,11 @@ impl Store for Memory {
         if let Some(cause) = &state.refused {
             return Err(StoreError::WritesRefused(cause.clone()));
         }
+        let key_of = |row: &DerivedWrite| (row.space, row.key.clone());
+        let replaced =
+            rows.iter().map(key_of).map(|key| (key.clone(), state.tables.derived.get(&key).cloned()));
+        let replaced = replaced.collect();
+        state.unsynced.push(replaced);
         state.tables.put_derived(rows);
         Ok(())
     }
@@ -347,6 +380,7 @@ impl Store for Memory {
         match state.fail_next.take() {
             None => {
                 state.tables.apply(staged);
+                state.unsynced.clear();
                 Ok(outcome)
             }
             Some(Failure::Full) => Err(StoreError::Full("injected by a test".into())),

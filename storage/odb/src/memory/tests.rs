@@ -84,3 +84,25 @@ async fn failures_can_be_injected() {
     assert_eq!(store.references(None, 5).await.unwrap().len(), 1);
     assert_eq!(store.writes(), Writes::Allowed);
 }
+
+#[tokio::test]
+async fn a_power_cut_takes_back_derived_writes_that_no_batch_has_followed() {
+    let store = Memory::new();
+    let row = |key: &'static str, value: &'static str| DerivedWrite {
+        space: DerivedSpace::Node,
+        key: key.into(),
+        value: Some(value.into()),
+    };
+    let read = async |key: &str| store.derived(DerivedSpace::Node, key.as_bytes()).await.unwrap();
+    store.put_derived(vec![row("a", "1")]).await.unwrap();
+    store.commit(create_at(CommitId::NO_ANCESTOR)).await.unwrap();
+    for rows in [vec![row("a", "2")], vec![row("b", "1"), row("a", "3")], vec![row("c", "1")]] {
+        store.put_derived(rows).await.unwrap();
+    }
+    assert_eq!(store.unsynced_len(), 3);
+    store.power_cut(1);
+    assert_eq!((read("a").await, read("b").await, read("c").await), (Some("2".into()), None, None));
+    store.put_derived(vec![row("a", "4")]).await.unwrap();
+    store.power_cut(0);
+    assert_eq!(read("a").await, Some("2".into()), "what a restart has found stays");
+}
