@@ -5,10 +5,13 @@
 
 pub mod check;
 pub mod client;
+pub mod model;
 pub mod observe;
 pub mod process;
 pub mod record;
 pub mod rng;
 pub mod run;
 pub mod schedule;
+pub mod seeds;
+pub mod simulate;
 pub mod writers;

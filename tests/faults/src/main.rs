@@ -16,6 +16,10 @@ use clap::Parser;
 enum Command {
     /// Kills a server at random moments under sixteen writers.
     Kill(commands::kill::Args),
+    /// Compares commits, merges, transplants and diffs with a naive model, in process.
+    Model(commands::model::Args),
+    /// Simulates the writer with its clock, disk and clients, by a seed, in process.
+    Simulate(commands::simulate::Args),
 }
 
 impl Command {
@@ -23,6 +27,8 @@ impl Command {
     fn run(&self) -> Result<bool> {
         match self {
             Self::Kill(args) => commands::kill::run(args),
+            Self::Model(args) => commands::model::run(args),
+            Self::Simulate(args) => commands::simulate::run(args),
         }
     }
 }
