@@ -17,13 +17,16 @@ pub struct Principal {
     pub roles: Vec<String>,
     /// Whether they still wait for the answer. A write that is not admitted yet is given up when they do not.
     pub admission: Admission,
+    /// The idempotency key of their request, if it carries one.
+    pub request: Option<RequestKey>,
 }
 
 impl Principal {
-    /// The writer's view of the principal, with an idempotency key if the request carries one.
+    /// The writer's view of the principal.
     #[must_use]
-    pub fn who(&self, request: Option<RequestKey>) -> Who {
-        Who { principal: self.name.clone(), request, run: None, admission: self.admission.clone() }
+    pub fn who(&self) -> Who {
+        let admission = self.admission.clone();
+        Who { principal: self.name.clone(), request: self.request, run: None, admission }
     }
 }
 

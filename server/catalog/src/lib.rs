@@ -10,6 +10,7 @@ pub mod error;
 pub mod iceberg;
 pub mod nessie;
 pub mod point;
+pub mod requests;
 
 pub use access::{Access, Admission, Authorizer, Check, OpenAuthorizer, Principal, Subject};
 pub use catalog::{Catalog, Settings};

@@ -119,6 +119,7 @@ impl<A: Send + Sync + 'static> Service<A> {
             id: id.clone(),
             presence,
             admission_deadline: Instant::now() + ADMISSION_TIMEOUT,
+            request: None,
             _share: body.share,
         };
         let answer = match op.effect() {

@@ -47,6 +47,7 @@ impl Authorizer for Gate {
 pub struct Server {
     service: Arc<Service<App>>,
     gate: Arc<Gate>,
+    store: Arc<Memory>,
     _warehouse: TempDir,
 }
 
@@ -78,15 +79,20 @@ impl Server {
 
     /// A fresh server with an authorizer of its own.
     pub async fn guarded(authorizer: Arc<dyn Authorizer>) -> Self {
-        Self::set_up(authorizer, true).await
+        Self::set_up(authorizer, true, Arc::default()).await
+    }
+
+    /// Another server over the same store, with nothing in memory.
+    pub async fn again(&self) -> Self {
+        Self::set_up(Arc::new(OpenAuthorizer), true, self.store.clone()).await
     }
 
     /// A fresh server that, as the reference server, does not merge branches that share no commit.
     pub async fn without_unrelated_merges() -> Self {
-        Self::set_up(Arc::new(OpenAuthorizer), false).await
+        Self::set_up(Arc::new(OpenAuthorizer), false, Arc::default()).await
     }
 
-    async fn set_up(authorizer: Arc<dyn Authorizer>, merge_unrelated: bool) -> Self {
+    async fn set_up(authorizer: Arc<dyn Authorizer>, merge_unrelated: bool, store: Arc<Memory>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let warehouses = Warehouses::open(vec![WarehouseConfig {
             name: "lake".into(),
@@ -96,7 +102,7 @@ impl Server {
         }])
         .expect("a warehouse on a folder opens");
         let engine = Engine::start(
-            Arc::new(Memory::new()),
+            store.clone(),
             Arc::new(SystemClock),
             Arc::new(SystemRng),
             Rules::default(),
@@ -120,7 +126,7 @@ impl Server {
         };
         let telemetry = Arc::new(Telemetry::new(Arc::new(NoopRecorder)));
         let service = Service::new(Arc::new(App { catalog, site }), routes(), telemetry);
-        Self { service, gate: Arc::default(), _warehouse: folder }
+        Self { service, gate: Arc::default(), store, _warehouse: folder }
     }
 
     /// Sends a request with a body as text and further headers.

@@ -7,8 +7,10 @@
 
 mod access;
 mod differences;
+mod golden;
 mod gone;
 mod harness;
+mod idempotency;
 mod refusals;
 mod v1;
 mod v2;

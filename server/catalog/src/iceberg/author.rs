@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use lochan_storage_engine::writer::Who;
 use lochan_storage_model::CommitMeta;
-use lochan_storage_odb::RequestKey;
 
-use super::Iceberg;
-use crate::{access::Principal, error::Error};
+use crate::access::Principal;
 
 /// What a client wants a commit to say (`Nessie-Commit-*` headers).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,22 +27,13 @@ pub struct Author {
     pub principal: Principal,
     /// What the commit shall say.
     pub note: CommitNote,
-    /// Under which idempotency key.
-    pub request: Option<RequestKey>,
     /// Bytes of the request, about what it wants to write.
     pub bytes: u64,
 }
 
-impl Iceberg<'_> {
-    /// The identity under which a request with this key was committed; `None` if none was.
-    pub async fn request_made(&self, key: &[u8; 32]) -> Result<Option<RequestKey>, Error> {
-        Ok(self.engine().store().request(key).await?.and_then(|entry| entry.request))
-    }
-}
-
 impl Author {
     pub(crate) fn who(&self) -> Who {
-        self.principal.who(self.request)
+        self.principal.who()
     }
 
     /// The commit metadata, with `message` unless the client brings its own.

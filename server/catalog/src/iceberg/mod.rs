@@ -29,7 +29,6 @@ pub use author::{Author, CommitNote};
 pub use listing::{Listed, PageRequest};
 pub use load::Snapshots;
 pub use lochan_storage_engine::graph::Relative;
-pub use lochan_storage_odb::RequestKey;
 pub use namespaces::{NamespaceAnswer, PropertiesChanged};
 pub use place::{Name, Namespace, Place, Target};
 pub use tables::TableChange;

@@ -85,7 +85,7 @@ impl Catalog {
         let meta = meta.by(who)?;
         let branch = target.branch.name;
         let request =
-            Request { operations, ..Request::new(branch.clone(), target.expected, meta, who.who(None)) };
+            Request { operations, ..Request::new(branch.clone(), target.expected, meta, who.who()) };
         let committed = self.engine().commit(request).await?;
         Ok(Landed { branch, head: committed.head, added: committed.added })
     }

@@ -92,7 +92,7 @@ impl Catalog {
         let mut source = Source::new(&left, &right, &query.only, range).await?;
         let mut page: Filling<Pair> = Filling::new(query.size);
         while !page.is_done() {
-            let chunk = source.chunk(page.chunk(), filter.as_deref()).await?;
+            let chunk = source.chunk(page.chunk(), filter.as_ref()).await?;
             if chunk.is_empty() {
                 break;
             }

@@ -140,7 +140,7 @@ impl Catalog {
         let mut source = Source::new(&state, &list.only, range, list.depth).await?;
         let mut page: Filling<Listed> = Filling::new(list.size);
         while !page.is_done() {
-            let chunk = source.chunk(&state, page.chunk(), filter.as_deref()).await?;
+            let chunk = source.chunk(&state, page.chunk(), filter.as_ref()).await?;
             if chunk.is_empty() {
                 break;
             }

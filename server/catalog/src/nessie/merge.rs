@@ -60,7 +60,7 @@ impl Catalog {
             unrelated: self.settings().merge_unrelated,
             options: merge.options,
             meta,
-            who: who.who(None),
+            who: who.who(),
         };
         let outcome = self.engine().merge(request).await?;
         judge(Merged { branch, expected, outcome }, merge.return_conflicts)

@@ -230,7 +230,7 @@ impl Catalog {
         let meta = GivenMeta { message, ..GivenMeta::default() }.by(who)?;
         let request = Request {
             operations: vec![operation],
-            ..Request::new(branch.name.clone(), branch.target, meta, who.who(None))
+            ..Request::new(branch.name.clone(), branch.target, meta, who.who())
         };
         Ok(self.engine().commit(request).await?.added)
     }

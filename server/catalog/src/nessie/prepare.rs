@@ -38,7 +38,7 @@ impl Catalog {
             self.change_record(change).await?;
         }
         if self.engine().references(None, 1).await?.is_empty() {
-            let (name, who) = (self.settings().default_branch.clone(), Principal::default().who(None));
+            let (name, who) = (self.settings().default_branch.clone(), Principal::default().who());
             match self.engine().create_reference(&name, RefKind::Branch, CommitId::NO_ANCESTOR, who).await {
                 Ok(_) | Err(EngineError::ReferenceExists(_)) => {}
                 Err(error) => return Err(error.into()),

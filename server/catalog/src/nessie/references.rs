@@ -152,7 +152,7 @@ impl Catalog {
         } else {
             self.resolve_pinned(source, "Target hash").await?.commit
         };
-        Ok(self.engine().create_reference(name, kind, target, who.who(None)).await?)
+        Ok(self.engine().create_reference(name, kind, target, who.who()).await?)
     }
 
     /// Moves a reference to the commit that `target` names, if it is where `point` expects it.
@@ -181,7 +181,7 @@ impl Catalog {
         check_kind(&found, kind)?;
         let expected = at(&found, &expected)?;
         let to = self.resolve_pinned(&Point { name: None, ..target.clone() }, "Target hash").await?.commit;
-        self.engine().assign_reference(&found.name, expected, to, who.who(None)).await?;
+        self.engine().assign_reference(&found.name, expected, to, who.who()).await?;
         Ok(Reference { target: to, ..found })
     }
 
@@ -202,7 +202,7 @@ impl Catalog {
             return Err(Error::BadRequest(format!("Default branch '{}' cannot be deleted.", found.name)));
         }
         let expected = at(&found, &self.expected(point).await?)?;
-        Ok(self.engine().delete_reference(&found.name, expected, who.who(None)).await?)
+        Ok(self.engine().delete_reference(&found.name, expected, who.who()).await?)
     }
 
     /// Where a reference is expected, relative parts applied.

@@ -63,7 +63,7 @@ impl Catalog {
             commits,
             options: transplant.options,
             overrides: transplant.overrides,
-            who: who.who(None),
+            who: who.who(),
         };
         let outcome = self.engine().transplant(request).await?;
         judge(Merged { branch, expected, outcome }, transplant.return_conflicts)

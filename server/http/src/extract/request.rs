@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use lochan_api_spec::syntax::query::{Pairs, QueryParams};
+use lochan_server_catalog::requests::RequestKey;
 use lochan_server_catalog::{Admission, Principal};
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
@@ -33,6 +34,8 @@ pub struct Req {
     pub presence: Presence,
     /// Until when a mutating operation must have been admitted.
     pub admission_deadline: Instant,
+    /// Under which idempotency key, once it is known.
+    pub(crate) request: Option<RequestKey>,
     /// The body's share of the memory for bodies.
     pub(crate) _share: Option<OwnedSemaphorePermit>,
 }
@@ -78,7 +81,7 @@ impl Req {
     pub fn principal(&self) -> Principal {
         let (presence, deadline) = (self.presence.clone(), self.admission_deadline);
         let admission = Admission::new(move || !presence.is_gone() && Instant::now() < deadline);
-        Principal { admission, ..Principal::default() }
+        Principal { admission, request: self.request, ..Principal::default() }
     }
 
     /// The `Nessie-Commit-*` headers.

@@ -254,6 +254,7 @@ fn request(list: &[(&'static str, &str)]) -> Req {
         id: RequestId::Made(0, 0),
         presence: Presence::default(),
         admission_deadline: std::time::Instant::now(),
+        request: None,
         _share: None,
     }
 }

@@ -1,15 +1,19 @@
 //! Answers of writes told anew: what the write was about, as it is now.
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use lochan_api_spec::iceberg::namespaces::{
     NamespaceDocument, UpdatePropertiesRequest, UpdatePropertiesResponse,
 };
 use lochan_server_catalog::iceberg::{Namespace, Snapshots, TableLoaded};
+use lochan_server_catalog::requests::Written;
 use serde::Deserialize;
 
 use super::{answer, convert};
 use crate::app::App;
 use crate::extract::Req;
 use crate::failure::Failure;
+use crate::handlers::Answer;
 use crate::reply::Reply;
 use crate::router::Op;
 
@@ -20,7 +24,24 @@ struct Named {
 }
 
 /// The answer to a write that was made before.
-pub(super) async fn answer(app: &App, req: &Req) -> Result<Reply, Failure> {
+pub(super) fn retell<'a>(app: &'a App, req: &'a Req, _: &'a Written) -> BoxFuture<'a, Answer> {
+    async move {
+        match req.op {
+            Op::IcebergCreateNamespace
+            | Op::IcebergUpdateProperties
+            | Op::IcebergCreateTable
+            | Op::IcebergRegisterTable
+            | Op::IcebergCommitTable
+            | Op::IcebergCreateView
+            | Op::IcebergRegisterView
+            | Op::IcebergCommitView => answer(app, req).await,
+            _ => Ok(Reply::no_content()),
+        }
+    }
+    .boxed()
+}
+
+async fn answer(app: &App, req: &Req) -> Result<Reply, Failure> {
     let place = convert::place(req)?;
     let who = convert::principal(req);
     let catalog = app.catalog.iceberg();

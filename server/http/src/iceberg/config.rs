@@ -7,10 +7,11 @@ use lochan_api_spec::iceberg::paging::PAGE_SIZE_DEFAULT;
 use lochan_api_spec::syntax::RefSpec;
 use lochan_api_spec::syntax::prefix::{PATTERN, Prefix};
 
-use super::{announced, convert, replay};
+use super::{announced, convert};
 use crate::app::App;
 use crate::extract::Req;
 use crate::handlers::Answer;
+use crate::replay;
 use crate::reply::Reply;
 
 pub(super) async fn get(app: Arc<App>, req: Req) -> Answer {

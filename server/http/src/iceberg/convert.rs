@@ -12,7 +12,6 @@ use lochan_storage_model::CommitId;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::replay;
 use crate::error::Refusal;
 use crate::extract::Req;
 use crate::failure::Failure;
@@ -36,9 +35,7 @@ pub(super) fn author(req: &Req) -> Result<Author, Failure> {
         signed_off_by: headers.signed_off_by,
         properties: headers.properties.into_iter().collect(),
     };
-    let principal = principal(req);
-    let request = replay::request_key(req, &principal)?;
-    Ok(Author { principal, note, request, bytes: req.body.len() as u64 })
+    Ok(Author { principal: principal(req), note, bytes: req.body.len() as u64 })
 }
 
 /// The place that the prefix of a request names.

@@ -1,7 +1,7 @@
 //! `/iceberg`: the Iceberg REST catalog API.
 //!
 //! A handler reads the request, makes one call of the catalog and translates the answer back; `convert` holds what they
-//! share. Metadata documents pass through as text. Requests under an idempotency key go through `replay`.
+//! share. Metadata documents pass through as text. Requests under an idempotency key go through [`crate::replay`].
 
 mod again;
 mod answer;
@@ -9,20 +9,15 @@ mod config;
 mod convert;
 mod namespaces;
 mod paging;
-mod replay;
 mod tables;
 mod tokens;
 mod transactions;
 mod views;
 
-use std::future::Future;
-use std::sync::Arc;
-
 use crate::app::App;
-use crate::extract::Req;
-use crate::handlers::{Answer, Handlers};
+use crate::handlers::Handlers;
+use crate::replay::Writes;
 use crate::router::Op;
-use replay::Replays;
 
 /// The table with the handlers of this surface.
 pub fn register(handlers: Handlers<App>) -> Handlers<App> {
@@ -42,46 +37,25 @@ pub fn register(handlers: Handlers<App>) -> Handlers<App> {
         .on(Op::IcebergListViews, views::list)
         .on(Op::IcebergLoadView, views::load)
         .on(Op::IcebergViewExists, views::exists);
-    let mut writes = Writes { handlers, replays: Arc::new(Replays::default()) };
-    writes.on(Op::IcebergCreateNamespace, namespaces::create);
-    writes.on(Op::IcebergDropNamespace, namespaces::drop);
-    writes.on(Op::IcebergUpdateProperties, namespaces::update_properties);
-    writes.on(Op::IcebergCreateTable, tables::create);
-    writes.on(Op::IcebergCommitTable, tables::commit);
-    writes.on(Op::IcebergDropTable, tables::drop);
-    writes.on(Op::IcebergRegisterTable, tables::register);
-    writes.on(Op::IcebergRenameTable, tables::rename);
-    writes.on(Op::IcebergCommitTransaction, transactions::commit);
-    writes.on(Op::IcebergCreateView, views::create);
-    writes.on(Op::IcebergCommitView, views::commit);
-    writes.on(Op::IcebergDropView, views::drop);
-    writes.on(Op::IcebergRenameView, views::rename);
-    writes.on(Op::IcebergRegisterView, views::register);
-    writes.handlers
+    Writes::new(handlers, again::retell)
+        .on(Op::IcebergCreateNamespace, namespaces::create)
+        .on(Op::IcebergDropNamespace, namespaces::drop)
+        .on(Op::IcebergUpdateProperties, namespaces::update_properties)
+        .on(Op::IcebergCreateTable, tables::create)
+        .on(Op::IcebergCommitTable, tables::commit)
+        .on(Op::IcebergDropTable, tables::drop)
+        .on(Op::IcebergRegisterTable, tables::register)
+        .on(Op::IcebergRenameTable, tables::rename)
+        .on(Op::IcebergCommitTransaction, transactions::commit)
+        .on(Op::IcebergCreateView, views::create)
+        .on(Op::IcebergCommitView, views::commit)
+        .on(Op::IcebergDropView, views::drop)
+        .on(Op::IcebergRenameView, views::rename)
+        .on(Op::IcebergRegisterView, views::register)
+        .handlers
 }
 
 /// Routes announced to clients: every one above that a prefix leads to.
 pub(crate) fn announced() -> Vec<String> {
     lochan_api_spec::iceberg::ALL.iter().filter_map(lochan_api_spec::iceberg::announcement).collect()
-}
-
-/// Handlers that write, each behind the memory of idempotency keys.
-struct Writes {
-    handlers: Handlers<App>,
-    replays: Arc<Replays>,
-}
-
-impl Writes {
-    fn on<F, Fut>(&mut self, op: Op, handler: F)
-    where
-        F: Fn(Arc<App>, Arc<Req>) -> Fut + Send + Sync + Clone + 'static,
-        Fut: Future<Output = Answer> + Send + 'static,
-    {
-        let replays = self.replays.clone();
-        let handlers = std::mem::take(&mut self.handlers);
-        self.handlers = handlers.on(op, move |app, req| {
-            let (replays, handler) = (replays.clone(), handler.clone());
-            async move { replay::run(&replays, app, req, handler).await }
-        });
-    }
 }

@@ -1,8 +1,10 @@
 //! `/api/v1` and `/api/v2`.
 //!
 //! A handler reads the request (`refuse` holds the words for what is wrong with it), translates it ([`convert`]), makes
-//! one call of the catalog, and translates the answer back. The two versions share everything but their shapes.
+//! one call of the catalog, and translates the answer back. The two versions share everything but their shapes. What writes goes through
+//! [`crate::replay`].
 
+mod again;
 pub mod convert;
 mod refuse;
 mod v1;

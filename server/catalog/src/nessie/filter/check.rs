@@ -1,4 +1,4 @@
-//! Checking a parsed expression: that it knows what it names, and what it will cost.
+//! Checking a parsed expression: that it knows what it names, and is no larger than it may be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +15,6 @@ const EXPRESSION_DEPTH_MAX: usize = 256;
 const EXPRESSION_PARTS_MAX: usize = 8_192;
 /// Most loops inside one another.
 const LOOPS_DEPTH_MAX: u32 = 3;
-/// Most steps of one evaluation, estimated as lengths of lists multiplied over nested loops.
-const STEPS_MAX: usize = 2_000_000;
-
 /// Which variables and fields an expression looks at, and how deep it loops.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
@@ -41,18 +38,6 @@ impl Uses {
     /// Whether a field of a variable is looked at.
     pub(super) fn has(&self, variable: &str, field: &str) -> bool {
         self.fields.get(variable).is_some_and(|fields| fields.whole || fields.single.contains(field))
-    }
-
-    /// Refuses an evaluation that could take too long on lists of this length.
-    pub(super) fn check_cost(&self, longest_list: usize) -> Result<(), String> {
-        if self.loops < 2 {
-            return Ok(());
-        }
-        let steps = longest_list.max(self.parts).checked_pow(self.loops);
-        match steps {
-            Some(steps) if steps <= STEPS_MAX => Ok(()),
-            _ => Err(format!("The filter would take more than {STEPS_MAX} steps on one element.")),
-        }
     }
 }
 

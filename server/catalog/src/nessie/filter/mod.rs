@@ -1,9 +1,10 @@
 //! Filters: expressions in CEL over references, commits, entries and differences (Nessie API, 11).
 //!
 //! An expression is compiled and checked once ([`check`]): unknown names are refused before anything is listed, and which
-//! variables and fields it looks at is noted, so that only those are built for each element ([`values`]). Length, nesting
-//! and the work of one evaluation are bounded.
+//! variables and fields it looks at is noted, so that only those are built for each element ([`values`]). Length and nesting
+//! are bounded, and so is what an evaluation, and all evaluations of one request, may cost ([`budget`]).
 
+mod budget;
 mod check;
 mod patterns;
 mod schema;
@@ -12,9 +13,13 @@ pub(crate) mod values;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+use std::time::Duration;
 
-use cel::{Context, Env, Program, Value};
+use cel::{Context, Env, Value, common::ast::IdedExpr};
 use quick_cache::sync::Cache;
 
 use crate::error::Error;
@@ -29,19 +34,21 @@ const BRACKETS_DEPTH_MAX: usize = 48;
 const JOINTS_MAX: usize = 2_000;
 /// Compiled expressions kept.
 const COMPILED_MAX: usize = 256;
+/// Longest time of the processor for all evaluations of one request.
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Compiled filters.
 pub(crate) struct Filters {
     env: Arc<Env>,
-    compiled: Cache<(Kind, Arc<str>), Arc<Filter>>,
+    compiled: Cache<(Kind, Arc<str>), Arc<Compiled>>,
 }
 
 impl Default for Filters {
     fn default() -> Self {
         let mut env = Env::stdlib();
         // Only a name taken twice could fail, and a test evaluates what this declares.
-        if let Err(error) = patterns::teach(&mut env) {
-            tracing::error!(%error, "patterns of filters cannot be kept");
+        if let Err(error) = patterns::teach(&mut env).and_then(|()| budget::teach(&mut env)) {
+            tracing::error!(%error, "filters cannot be bounded");
         }
         Self { env: Arc::new(env), compiled: Cache::new(COMPILED_MAX) }
     }
@@ -49,7 +56,7 @@ impl Default for Filters {
 
 impl Filters {
     /// The filter of an expression over elements of a kind; none without an expression.
-    pub(crate) fn compile(&self, kind: Kind, text: Option<&str>) -> Result<Option<Arc<Filter>>, Error> {
+    pub(crate) fn compile(&self, kind: Kind, text: Option<&str>) -> Result<Option<Filter>, Error> {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
         if text.len() > TEXT_BYTES_MAX {
             return Err(Error::BadRequest(format!(
@@ -58,7 +65,7 @@ impl Filters {
         }
         let key = (kind, Arc::from(text));
         if let Some(found) = self.compiled.get(&key) {
-            return Ok(Some(found));
+            return Ok(Some(Filter::of(found)));
         }
         if text.trim().is_empty() {
             return Err(Error::BadRequest("No source code.".into()));
@@ -70,9 +77,11 @@ impl Filters {
             .map_err(|errors| Error::BadRequest(format!("The filter cannot be parsed: {errors}")))?;
         let uses = check::check(program.expression(), kind)
             .map_err(|problem| Error::BadRequest(format!("The filter is not valid: {problem}")))?;
-        let filter = Arc::new(Filter { env: self.env.clone(), program, uses });
-        self.compiled.insert(key, filter.clone());
-        Ok(Some(filter))
+        let mut expression = program.expression().clone();
+        budget::instrument(&mut expression);
+        let compiled = Arc::new(Compiled { env: self.env.clone(), expression, uses });
+        self.compiled.insert(key, compiled.clone());
+        Ok(Some(Filter::of(compiled)))
     }
 }
 
@@ -112,34 +121,54 @@ fn check_nesting(text: &str) -> Result<(), Error> {
 pub(crate) trait Subject {
     /// The value of a variable, with the fields that are looked at.
     fn variable(&self, name: &str, uses: &Uses) -> Value;
-
-    /// Greatest number of elements that a list of the subject has.
-    fn longest_list(&self) -> usize;
 }
 
-/// A compiled filter.
-pub(crate) struct Filter {
+/// A parsed and checked expression.
+struct Compiled {
     env: Arc<Env>,
-    program: Program,
+    expression: IdedExpr,
     uses: Uses,
 }
 
+/// The filter of one request.
+pub(crate) struct Filter {
+    compiled: Arc<Compiled>,
+    spent_us: AtomicU64,
+}
+
 impl Filter {
-    /// Whether the filter accepts the subject. What fails while it is evaluated, or gives no boolean, is the client's
-    /// mistake.
+    fn of(compiled: Arc<Compiled>) -> Self {
+        Self { compiled, spent_us: AtomicU64::new(0) }
+    }
+
+    /// Whether the filter accepts the subject. What fails while it is evaluated, gives no boolean or costs too much is
+    /// the client's mistake.
     pub(crate) fn accepts(&self, subject: &dyn Subject) -> Result<bool, Error> {
-        self.uses.check_cost(subject.longest_list()).map_err(Error::BadRequest)?;
-        let mut context = Context::with_env(self.env.clone());
-        for name in self.uses.variables() {
-            context.add_variable_from_value(name, subject.variable(name, &self.uses));
+        let Compiled { env, expression, uses } = &*self.compiled;
+        let spent = Duration::from_micros(self.spent_us.load(Ordering::Relaxed));
+        let Some(left) = REQUEST_TIME_MAX.checked_sub(spent) else {
+            return Err(Error::BadRequest(format!(
+                "The filter takes more than {} s on all elements.",
+                REQUEST_TIME_MAX.as_secs()
+            )));
+        };
+        let mut context = Context::with_env(env.clone());
+        for name in uses.variables() {
+            context.add_variable_from_value(name, subject.variable(name, uses));
         }
-        match self.program.execute(&context) {
-            Ok(Value::Bool(accepted)) => Ok(accepted),
-            Ok(other) => Err(Error::BadRequest(format!(
+        let (result, took) = budget::within(left, || context.resolve(expression));
+        self.spent_us.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        match result {
+            Ok(Ok(Value::Bool(accepted))) => Ok(accepted),
+            Ok(Ok(other)) => Err(Error::BadRequest(format!(
                 "A filter must give a boolean, but this one gives: {}",
                 other.type_of()
             ))),
-            Err(error) => Err(Error::BadRequest(format!("The filter failed: {error}"))),
+            Ok(Err(error)) => Err(Error::BadRequest(format!("The filter failed: {error}"))),
+            Err(budget::Overdrawn) => Err(Error::BadRequest(format!(
+                "The filter takes more than {} steps, or too long, on one element.",
+                budget::STEPS_MAX
+            ))),
         }
     }
 }

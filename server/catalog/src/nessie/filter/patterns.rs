@@ -12,10 +12,14 @@ use cel::{DeclarationError, Env, ExecutionError};
 use quick_cache::sync::Cache;
 use regex::{Regex, RegexBuilder};
 
+use super::budget;
+
 /// Compiled patterns kept.
 const PATTERNS_MAX: usize = 256;
 /// Largest compiled pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
+/// What compiling one costs, in steps.
+const COMPILE_STEPS: u64 = 10_000;
 
 const WRITTEN: &str = "matches";
 const OURS: &str = "@matches";
@@ -56,6 +60,7 @@ fn compiled(pattern: &str) -> Result<Arc<Regex>, ExecutionError> {
     if let Some(kept) = PATTERNS.get(pattern) {
         return Ok(kept);
     }
+    budget::spend(COMPILE_STEPS)?;
     let compiled = RegexBuilder::new(pattern)
         .size_limit(PATTERN_BYTES_MAX)
         .build()

@@ -1,6 +1,9 @@
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
 use lochan_storage_model::{ContentKey, ContentType};
 
-use super::{Filters, Kind, values};
+use super::{Filters, Kind, REQUEST_TIME_MAX, budget::STEPS_MAX, values};
 
 fn accepts(text: &str) -> Result<bool, String> {
     let key = ContentKey::new(["a.b", "c", "t.x"]).unwrap();
@@ -54,10 +57,85 @@ fn work_is_bounded() {
     let _ = accepts(&vec!["true"; 2_000].join(" || "));
     let _ = accepts(&format!("1{} == 0", "+1".repeat(8_000)));
     problem("entry.name.matches('(((a{99}){99}){99})')".into());
-    let list = format!("[{}]", vec!["1"; 3_000].join(","));
-    problem(format!("{list}.exists(a, {list}.exists(b, a + b < 0))"));
     problem("[1].exists(a, [1].exists(b, [1].exists(c, [1].exists(d, true))))".into());
 }
+
+/// Turns of both loops, which are steps, stay within the bound or not.
+fn two_loops(outer: usize, inner: usize) -> String {
+    format!("{}.all(a, {}.all(b, a == b))", zeros(outer), zeros(inner))
+}
+
+#[test]
+fn steps_are_counted_to_the_last() {
+    assert_eq!(STEPS_MAX, 200_000);
+    assert_eq!(accepts(&two_loops(400, 499)), Ok(true));
+    assert!(accepts(&two_loops(400, 500)).expect_err("one turn more").contains("steps"));
+}
+
+/// Without a bound each of these takes minutes or all memory.
+#[test]
+fn what_costs_too_much_is_refused_at_once() {
+    let long = format!("'{}'", "x".repeat(1_000));
+    let key = "entry.keyElements";
+    for filter in [
+        // Texts and lists that double with every link.
+        format!("[{long}]{}.size() > 0", ".map(t, t + t)".repeat(60)),
+        format!("[[1]]{}.size() > 0", ".map(t, t + t)".repeat(60)),
+        format!("[{long}]{}.size() > 0", ".map(t, [t, t, t, t])".repeat(60)),
+        // Every turn of a loop does more than the one before.
+        format!("{}.exists(a, {key}.exists(b, {0}.exists(c, a == 9)))", zeros(3_000)),
+        two_loops(2_000, 2_000),
+        // The error in the loop would be forgotten.
+        format!("{} || true", two_loops(2_000, 2_000)),
+        // A new pattern in every turn.
+        format!("{}.map(n, string(n)).exists(n, 'a'.matches(n + '(b{{9}}){{9}}'))", numbers(2_000)),
+    ] {
+        let begun = Instant::now();
+        let told = accepts(&filter).expect_err(&filter[..60]);
+        assert!(told.contains("steps"), "{told}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}: {}", begun.elapsed(), &filter[..60]);
+    }
+}
+
+fn zeros(length: usize) -> String {
+    format!("[{}]", vec!["0"; length].join(","))
+}
+
+fn numbers(length: usize) -> String {
+    format!("[{}]", (0..length).map(|n| n.to_string()).collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn loops_say_what_they_say_without_a_bound() {
+    for yes in [
+        "[1, 2, 3].map(n, n * 2) == [2, 4, 6]",
+        "[1, 2, 3].map(n, n > 1, n * 2) == [4, 6]",
+        "[1, 2, 3].filter(n, n != 2) == [1, 3]",
+        "[1, 2, 3].exists_one(n, n == 2)",
+        "[1, 2, 3].all(n, n < 4) && ![1, 2, 3].exists(n, n > 3)",
+        "[[1, 2], [3]].exists(l, l.exists(n, n == 3))",
+        "[1, 0].exists(n, 1 / n == 1)",
+        "{'a': 1, 'b': 2}.exists(k, k == 'b')",
+        "'a' + 'b' + 'c' == 'abc' && [1] + [2] == [1, 2] && 1 + 2 == 3",
+        "['a', entry.name][1] == 't.x'",
+        "{'n': entry.name}['n'] == 't.x'",
+    ] {
+        assert_eq!(accepts(yes), Ok(true), "{yes}");
+    }
+    assert!(accepts("[0].exists(n, 1 / n == 1)").expect_err("a division by nothing").contains("failed"));
+}
+
+/// Small filters over many elements are bounded as a whole.
+#[test]
+fn the_elements_of_one_request_share_their_time() {
+    let key = ContentKey::new(["k"]).unwrap();
+    let entry = values::Entry { key: &key, content_type: ContentType::IcebergTable };
+    let filter = Filters::default().compile(Kind::Entries, Some("entry.name == 'k'")).unwrap().unwrap();
+    assert!(filter.accepts(&entry).unwrap());
+    filter.spent_us.store(u64::try_from(REQUEST_TIME_MAX.as_micros()).unwrap() + 1, Ordering::Relaxed);
+    assert!(filter.accepts(&entry).expect_err("the time is over").to_string().contains("10 s"));
+}
+
 #[test]
 fn chains_leave_room_on_the_stack() {
     let chains = || {

@@ -40,10 +40,6 @@ impl Subject for Key<'_> {
         key_fields(&mut object, self.0, |field| uses.has(name, field));
         object.into()
     }
-
-    fn longest_list(&self) -> usize {
-        self.0.elements().len()
-    }
 }
 
 impl Subject for Entry<'_> {
@@ -54,10 +50,6 @@ impl Subject for Entry<'_> {
             object.set("contentType", text(type_word(self.content_type)));
         }
         object.into()
-    }
-
-    fn longest_list(&self) -> usize {
-        self.key.elements().len()
     }
 }
 
@@ -89,10 +81,6 @@ impl Subject for Described<'_> {
             }
         }
     }
-
-    fn longest_list(&self) -> usize {
-        self.0.metadata.as_ref().map_or(1, |metadata| meta_list(&metadata.head))
-    }
 }
 
 impl Subject for Logged<'_> {
@@ -105,17 +93,6 @@ impl Subject for Logged<'_> {
             _ => commit(Some(&self.0.entry), |field| uses.has(name, field)),
         }
     }
-
-    fn longest_list(&self) -> usize {
-        let operations = self.0.operations.as_ref().map_or(0, Vec::len);
-        operations.max(meta_list(&self.0.entry))
-    }
-}
-
-fn meta_list(entry: &LogEntry) -> usize {
-    let meta = &entry.commit.meta;
-    let properties = meta.properties.values().map(Vec::len).max().unwrap_or(0).max(meta.properties.len());
-    meta.authors.len().max(meta.signed_off_by.len()).max(properties).max(1)
 }
 
 /// An object being built.

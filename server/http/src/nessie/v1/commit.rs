@@ -13,7 +13,7 @@ use crate::nessie::refuse::{self, SIZE, required, violation};
 use crate::reply::Reply;
 
 /// `POST trees/branch/{branch}/commit`
-pub async fn commit(app: Arc<App>, req: Req) -> Answer {
+pub async fn commit(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: Query = req.query()?;
     let body: Option<Operations> = req.json_or_null()?;
     let name = req.param(req.params.reference)?;

@@ -16,7 +16,7 @@ use crate::nessie::refuse::{self, bad, required};
 use crate::reply::Reply;
 
 /// `POST trees/branch/{branch}/merge`
-pub async fn merge(app: Arc<App>, req: Req) -> Answer {
+pub async fn merge(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: Query = req.query()?;
     let body: Option<MergeRequestV1> = req.json_or_null()?;
     let name = req.param(req.params.reference)?;

@@ -40,7 +40,7 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
 }
 
 /// `PUT namespaces/namespace/{ref}/{name}`: the body says everything, as the real server has it.
-pub async fn create(app: Arc<App>, req: Req) -> Answer {
+pub async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
     let body: Option<WireContent> = req.json_or_null()?;
     let branch = branch(&req)?;
     let body = match required("createNamespace.namespace", body)? {
@@ -54,7 +54,7 @@ pub async fn create(app: Arc<App>, req: Req) -> Answer {
 }
 
 /// `POST namespaces/namespace/{ref}/{name}`
-pub async fn update(app: Arc<App>, req: Req) -> Answer {
+pub async fn update(app: Arc<App>, req: Arc<Req>) -> Answer {
     let body: Option<NamespaceUpdate> = req.json_or_null()?;
     let (branch, name) = (branch(&req)?, name_of_path(&req)?);
     let body = required("updateProperties.namespaceUpdate", body)?;
@@ -64,10 +64,16 @@ pub async fn update(app: Arc<App>, req: Req) -> Answer {
 }
 
 /// `DELETE namespaces/namespace/{ref}/{name}`
-pub async fn delete(app: Arc<App>, req: Req) -> Answer {
+pub async fn delete(app: Arc<App>, req: Arc<Req>) -> Answer {
     let (branch, name) = (branch(&req)?, name_of_path(&req)?);
     app.catalog.delete_namespace(&req.principal(), &branch, &name).await?;
     Ok(Reply::no_content())
+}
+
+/// The answer with the namespace that stood at a state.
+pub async fn stood_at(app: &App, req: &Req, at: &Point, elements: Vec<String>) -> Answer {
+    let name = name(WireKey::from_valid(elements))?;
+    Ok(Reply::json(&out(app.catalog.get_namespace(&req.principal(), at, &name).await?)))
 }
 
 /// The state to read. Names are only looked up.

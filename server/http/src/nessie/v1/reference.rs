@@ -54,7 +54,7 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
 }
 
 /// `POST trees/tree`
-pub async fn create(app: Arc<App>, req: Req) -> Answer {
+pub async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: create_reference::Query = req.query()?;
     let body: Option<ReferenceInput> = req.json_or_null()?;
     if let Some(source) = &query.source_ref_name {
@@ -74,7 +74,7 @@ pub async fn create(app: Arc<App>, req: Req) -> Answer {
 }
 
 /// `PUT trees/{type}/{name}`
-pub async fn assign(app: Arc<App>, req: Req) -> Answer {
+pub async fn assign(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: assign_reference::Query = req.query()?;
     let body: Option<ReferenceInput> = req.json_or_null()?;
     let (name, kind) = path(&req, "assignReference.referenceName")?;
@@ -91,7 +91,7 @@ pub async fn assign(app: Arc<App>, req: Req) -> Answer {
 }
 
 /// `DELETE trees/{type}/{name}`
-pub async fn delete(app: Arc<App>, req: Req) -> Answer {
+pub async fn delete(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: delete_reference::Query = req.query()?;
     let (name, kind) = path(&req, "deleteReference.referenceName")?;
     let at = point::v1_expected(&name, query.expected_hash.as_deref(), "deleteReference.expectedHash")?;

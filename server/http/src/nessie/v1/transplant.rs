@@ -18,7 +18,7 @@ use crate::reply::Reply;
 const HASHES: &str = "transplantCommitsIntoBranch.transplant.hashesToTransplant";
 
 /// `POST trees/branch/{branch}/transplant`
-pub async fn transplant(app: Arc<App>, req: Req) -> Answer {
+pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: Query = req.query()?;
     let body: Option<TransplantRequestV1> = req.json_or_null()?;
     let name = req.param(req.params.reference)?;

@@ -12,7 +12,7 @@ use crate::nessie::refuse::{SIZE, required, violation};
 use crate::reply::Reply;
 
 /// `POST trees/{branch}/history/commit`
-pub async fn commit(app: Arc<App>, req: Req) -> Answer {
+pub async fn commit(app: Arc<App>, req: Arc<Req>) -> Answer {
     let body: Option<Operations> = req.json_or_null()?;
     let at = point::of_path(&app, &req, req.params.reference, "commitMultipleOperations.branch")?;
     let body = required("commitMultipleOperations.operations", body)?;

@@ -70,7 +70,7 @@ struct KindOnly {
 }
 
 /// `POST config/repository`
-pub async fn update_repository(app: Arc<App>, req: Req) -> Answer {
+pub async fn update_repository(app: Arc<App>, req: Arc<Req>) -> Answer {
     if req.body.is_empty() && !req.headers().contains_key(CONTENT_TYPE) {
         // Only this call is without a default for what is not there.
         return Err(Refusal::UnsupportedMediaType("HTTP 415 Unsupported Media Type".into()).into());

@@ -16,7 +16,7 @@ use crate::nessie::convert::{point, reference};
 use crate::nessie::refuse::{self, NOT_NULL, bad};
 
 /// `POST trees`
-pub async fn create(app: Arc<App>, req: Req) -> Answer {
+pub async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: Query = req.query()?;
     let body: Option<ReferenceInput> = req.json_or_null()?;
     let kind = query.kind.as_deref().map(ReferenceKind::parse_named);

@@ -14,7 +14,7 @@ use crate::nessie::refuse::{self, SIZE, required, violation};
 use crate::reply::Reply;
 
 /// `POST trees/{branch}/history/merge`
-pub async fn merge(app: Arc<App>, req: Req) -> Answer {
+pub async fn merge(app: Arc<App>, req: Arc<Req>) -> Answer {
     let body: Option<MergeRequestV2> = req.json_or_null()?;
     let target = point::of_path(&app, &req, req.params.reference, "mergeRefIntoBranch.branch")?;
     let body = required("mergeRefIntoBranch.merge", body)?;

@@ -44,7 +44,7 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
 }
 
 /// `PUT trees/{ref}`
-pub async fn assign(app: Arc<App>, req: Req) -> Answer {
+pub async fn assign(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: assign_reference::Query = req.query()?;
     let body: Option<ReferenceInput> = req.json_or_null()?;
     let kind = kind_in(query.kind.as_deref(), "assignReference.type")?;
@@ -57,7 +57,7 @@ pub async fn assign(app: Arc<App>, req: Req) -> Answer {
 }
 
 /// `DELETE trees/{ref}`
-pub async fn delete(app: Arc<App>, req: Req) -> Answer {
+pub async fn delete(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: delete_reference::Query = req.query()?;
     let kind = kind_in(query.kind.as_deref(), "deleteReference.type")?;
     let at = point::of_path(&app, &req, req.params.reference, "deleteReference.reference")?;

@@ -17,7 +17,7 @@ use crate::reply::Reply;
 const HASHES: &str = "transplantCommitsIntoBranch.transplant.hashesToTransplant";
 
 /// `POST trees/{branch}/history/transplant`
-pub async fn transplant(app: Arc<App>, req: Req) -> Answer {
+pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
     let body: Option<TransplantRequestV2> = req.json_or_null()?;
     let target = point::of_path(&app, &req, req.params.reference, "transplantCommitsIntoBranch.branch")?;
     let body = required("transplantCommitsIntoBranch.transplant", body)?;

@@ -1,30 +1,32 @@
-//! Idempotency keys (Iceberg REST contract, 1.8): the same request under the same key is executed once and answered alike.
+//! Idempotency keys (Iceberg REST contract, 1.8; ours on the Nessie API too): the same request under the same key is
+//! executed once and answered alike.
 //!
 //! Final answers are kept in memory for as long as is announced; duplicates that arrive together wait for the first. What
-//! committed is found in the log of reference changes too, so a restart makes nobody commit twice.
+//! changed a reference is found in the log of reference changes too, so a restart makes nobody write twice; the answer is
+//! then told anew by the surface ([`Retell`]).
+
+mod key;
 
 use std::future::Future;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use http::StatusCode;
 use lochan_api_spec::syntax::duration::IsoDuration;
-use lochan_server_catalog::iceberg::RequestKey;
-use lochan_server_catalog::{Error, Principal};
-use lochan_storage_model::{ObjectId, ObjectKind};
+use lochan_server_catalog::Error;
+use lochan_server_catalog::requests::{RequestKey, Written};
 use quick_cache::sync::Cache;
 use tokio::sync::OnceCell;
 
-use super::convert::bad;
 use crate::app::App;
 use crate::error;
 use crate::extract::Req;
 use crate::failure::Failure;
-use crate::handlers::Answer;
+use crate::handlers::{Answer, Handlers};
 use crate::reply::Reply;
 use crate::router::Op;
 
-const HEADER: &str = "idempotency-key";
 /// How long a key is remembered, in seconds.
 const LIFETIME_SECONDS: u64 = 30 * 60;
 /// Keys kept at once.
@@ -33,12 +35,44 @@ const KEYS_MAX: usize = 4_096;
 const KEPT_BYTES_MAX: usize = 8 * 1024;
 
 /// How long keys are remembered, as announced.
-pub(super) fn lifetime() -> IsoDuration {
+pub(crate) fn lifetime() -> IsoDuration {
     IsoDuration::from_seconds(LIFETIME_SECONDS as i64)
 }
 
+/// How a surface answers anew what was written before under the same key.
+pub(crate) type Retell = for<'a> fn(&'a App, &'a Req, &'a Written) -> BoxFuture<'a, Answer>;
+
+/// Handlers that write, each behind the memory of idempotency keys.
+pub(crate) struct Writes {
+    /// The table they are put into.
+    pub(crate) handlers: Handlers<App>,
+    replays: Arc<Replays>,
+    retell: Retell,
+}
+
+impl Writes {
+    /// No handler yet, beside those of `handlers`.
+    pub(crate) fn new(handlers: Handlers<App>, retell: Retell) -> Self {
+        Writes { handlers, replays: Arc::new(Replays(Cache::new(KEYS_MAX))), retell }
+    }
+
+    /// The same with a handler for `op`.
+    pub(crate) fn on<F, Fut>(mut self, op: Op, handler: F) -> Self
+    where
+        F: Fn(Arc<App>, Arc<Req>) -> Fut + Send + Sync + Clone + 'static,
+        Fut: Future<Output = Answer> + Send + 'static,
+    {
+        let (replays, retell) = (self.replays.clone(), self.retell);
+        self.handlers = self.handlers.on(op, move |app, req| {
+            let (replays, handler) = (replays.clone(), handler.clone());
+            async move { run(&replays, retell, app, req, handler).await }
+        });
+        self
+    }
+}
+
 /// Answers by key.
-pub(super) struct Replays(Cache<[u8; 32], Arc<Slot>>);
+struct Replays(Cache<[u8; 32], Arc<Slot>>);
 
 struct Slot {
     fingerprint: [u8; 32],
@@ -55,58 +89,15 @@ enum Kept {
     Success,
 }
 
-impl Default for Replays {
-    fn default() -> Self {
-        Replays(Cache::new(KEYS_MAX))
-    }
-}
-
-/// The idempotency key of a request, scoped by who asks and what for.
-pub(super) fn request_key(req: &Req, who: &Principal) -> Result<Option<RequestKey>, Failure> {
-    let Some(value) = req.headers().get(HEADER) else { return Ok(None) };
-    let text = value.to_str().ok().filter(|text| is_uuid7(text));
-    let text = text.ok_or_else(|| bad("Idempotency-Key must be a UUID of version 7, 36 characters long"))?;
-    let hash = |parts: &[&[u8]]| {
-        let mut bytes = Vec::new();
-        for part in parts {
-            bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
-            bytes.extend_from_slice(part);
-        }
-        *ObjectId::of(ObjectKind::Attachment, &bytes).as_bytes()
-    };
-    let route = req.op.template().as_bytes();
-    let target = req.parts.uri.path_and_query().map_or("", |target| target.as_str());
-    Ok(Some(RequestKey {
-        key: hash(&[
-            who.name.as_bytes(),
-            req.op.method().as_bytes(),
-            route,
-            text.to_ascii_lowercase().as_bytes(),
-        ]),
-        fingerprint: hash(&[target.as_bytes(), &req.body]),
-    }))
-}
-
-fn is_uuid7(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let dash = |at: usize| matches!(at, 8 | 13 | 18 | 23);
-    bytes.len() == 36
-        && bytes.get(14) == Some(&b'7')
-        && bytes
-            .iter()
-            .enumerate()
-            .all(|(at, byte)| if dash(at) { *byte == b'-' } else { byte.is_ascii_hexdigit() })
-}
-
 /// Runs a handler that writes, once per key.
-pub(super) async fn run<F, Fut>(replays: &Replays, app: Arc<App>, req: Req, handler: F) -> Answer
+async fn run<F, Fut>(replays: &Replays, retell: Retell, app: Arc<App>, mut req: Req, handler: F) -> Answer
 where
     F: Fn(Arc<App>, Arc<Req>) -> Fut,
     Fut: Future<Output = Answer>,
 {
-    let req = Arc::new(req);
-    let who = super::convert::principal(&req);
-    let Some(request) = request_key(&req, &who)? else { return handler(app, req).await };
+    req.request = key::of(&req)?;
+    let (request, req) = (req.request, Arc::new(req));
+    let Some(request) = request else { return handler(app, req).await };
     let slot = replays.slot(&request);
     if slot.fingerprint != request.fingerprint {
         return Err(another_request());
@@ -117,7 +108,7 @@ where
     let kept = slot
         .answer
         .get_or_try_init(|| async {
-            let answer = match replayed(&app, &req, &request).await {
+            let answer = match told_again(&app, &req, &request, retell).await {
                 Ok(Some(reply)) => Ok(reply),
                 Ok(None) => handler(app.clone(), req.clone()).await,
                 Err(failure) => Err(failure),
@@ -137,7 +128,11 @@ where
     let own = own.into_inner().unwrap_or_else(PoisonError::into_inner);
     match (own, kept) {
         (Some(reply), _) | (None, Ok(Kept::Reply(reply))) => Ok(reply),
-        (None, Ok(Kept::Success)) => told_again(&app, &req).await,
+        (None, Ok(Kept::Success)) => match told_again(&app, &req, &request, retell).await? {
+            Some(reply) => Ok(reply),
+            // It changed no reference, so doing it once more does no harm.
+            None => handler(app, req).await,
+        },
         // The cell runs what it is given or has an answer.
         (None, Err(())) => Err(Failure::Panicked),
     }
@@ -174,27 +169,18 @@ fn is_final(status: StatusCode) -> bool {
         || (status.is_client_error() && !matches!(status.as_u16(), 401 | 403 | 408 | 419 | 429))
 }
 
-/// The answer to a request that committed before a restart: told anew from the state as it is now.
-async fn replayed(app: &Arc<App>, req: &Req, request: &RequestKey) -> Result<Option<Reply>, Failure> {
-    let known = app.catalog.iceberg().request_made(&request.key).await?;
-    let Some(known) = known else { return Ok(None) };
-    if known.fingerprint != request.fingerprint {
+/// The answer to a request that has changed a reference before; `None` if it has not.
+async fn told_again(
+    app: &App,
+    req: &Req,
+    request: &RequestKey,
+    retell: Retell,
+) -> Result<Option<Reply>, Failure> {
+    let Some(written) = app.catalog.request_made(&req.principal(), &request.key).await? else {
+        return Ok(None);
+    };
+    if written.request.fingerprint != request.fingerprint {
         return Err(another_request());
     }
-    told_again(app, req).await.map(Some)
-}
-
-/// The answer of a write that was made before.
-async fn told_again(app: &App, req: &Req) -> Answer {
-    match req.op {
-        Op::IcebergCreateNamespace
-        | Op::IcebergUpdateProperties
-        | Op::IcebergCreateTable
-        | Op::IcebergRegisterTable
-        | Op::IcebergCommitTable
-        | Op::IcebergCreateView
-        | Op::IcebergRegisterView
-        | Op::IcebergCommitView => super::again::answer(app, req).await,
-        _ => Ok(Reply::no_content()),
-    }
+    retell(app, req, &written).await.map(Some)
 }
