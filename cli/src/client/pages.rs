@@ -35,6 +35,12 @@ impl Client {
         Ok(all)
     }
 
+    /// The first references, as an ornament of something else: as many as one request brings.
+    pub async fn some_references(&self) -> Result<ReferencesResponse<CommitMetaV2>, Error> {
+        let query = get_all_references::Query { max_records: Some(LIST_PAGE_MAX), ..Default::default() };
+        self.ask::<GetAllReferences>(GetAllReferences::path(), &query).await
+    }
+
     /// The newest `most` commits; `has_more` says whether there are older ones.
     pub async fn log(
         &self,

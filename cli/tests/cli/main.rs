@@ -7,9 +7,15 @@
 )]
 
 mod exits;
+mod ext;
+mod help;
 mod history;
 mod merges;
+#[cfg(unix)]
+mod pty;
 mod references;
 mod settings;
+mod shell;
+mod streams;
 mod stub;
 mod world;

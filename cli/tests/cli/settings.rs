@@ -65,3 +65,127 @@ fn wrong_settings_are_named() {
     assert_eq!(run_with(&[("LOCHAN_TOKEN_FILE", "/nonexistent/token")], "", "lochan config").code, 2);
     assert_eq!(run_with(&[], "", "lochan config --config /nonexistent.toml").code, 2);
 }
+
+#[test]
+fn tokens_come_from_options_and_files_and_are_never_shown() {
+    let stub = Stub::start(vec![config()]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("token");
+    std::fs::write(&path, "from-file\n").unwrap();
+    let vars = [("LOCHAN_ENDPOINT", stub.url.as_str()), ("LOCHAN_TOKEN", "from-environment")];
+    let said: Vec<String> = [
+        format!("lochan remote show --token-file {}", path.display()),
+        "lochan --token from-option remote show".to_owned(),
+        "lochan --auth-token old-name remote show".to_owned(),
+        "lochan remote show".to_owned(),
+        "lochan config --token from-option".to_owned(),
+        "lochan config --json".to_owned(),
+    ]
+    .iter()
+    .map(|line| run_with(&vars, "", line))
+    .inspect(|ran| assert_eq!(ran.code, 0, "{}", ran.all()))
+    .map(|ran| ran.all())
+    .collect();
+    let sent: Vec<String> = stub.headers().into_iter().filter(|header| header.starts_with("auth")).collect();
+    let bearer = |token: &str| format!("authorization: Bearer {token}");
+    assert_eq!(sent, ["from-file", "from-option", "old-name", "from-environment"].map(bearer));
+    for text in said {
+        assert!(!text.contains("from-") && !text.contains("old-name"), "{text}");
+    }
+}
+
+#[test]
+fn a_client_fetches_its_token() {
+    let stub = Stub::start(vec![
+        config(),
+        (
+            "POST /token",
+            200,
+            r#"{"access_token": "granted", "token_type": "Bearer", "expires_in": 300}"#.to_owned(),
+        ),
+    ]);
+    let token_endpoint = format!("{}token", stub.url);
+    let vars = [
+        ("LOCHAN_ENDPOINT", stub.url.as_str()),
+        ("LOCHAN_OAUTH2_TOKEN_ENDPOINT", token_endpoint.as_str()),
+        ("LOCHAN_OAUTH2_CLIENT_ID", "me"),
+        ("LOCHAN_OAUTH2_CLIENT_SECRET", "hush"),
+        ("LOCHAN_OAUTH2_SCOPE", "catalog"),
+    ];
+    let ran = run_with(&vars, "remote show; remote show", "lochan sh");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(
+        stub.bodies("POST /token"),
+        ["grant_type=client_credentials&scope=catalog"],
+        "one token for both"
+    );
+    let headers = stub.headers();
+    assert_eq!(
+        headers.iter().filter(|header| *header == "authorization: Bearer granted").count(),
+        2,
+        "{headers:?}"
+    );
+    assert!(headers.contains(&"authorization: Basic bWU6aHVzaA==".to_owned()), "{headers:?}");
+    assert!(!run_with(&vars, "", "lochan config").all().contains("hush"));
+
+    let denying = Stub::start(vec![("POST /token", 401, r#"{"error": "invalid_client"}"#.to_owned())]);
+    let token_endpoint = format!("{}token", denying.url);
+    let vars: Vec<_> = vars
+        .into_iter()
+        .map(|(name, value)| (name, if name.ends_with("ENDPOINT") { token_endpoint.as_str() } else { value }))
+        .collect();
+    let ran = run_with(&vars, "", "lochan remote show");
+    assert!(ran.code == 4 && ran.stderr.contains("gives no token: invalid_client"), "{}", ran.all());
+    let vars = [("LOCHAN_OAUTH2_TOKEN_ENDPOINT", "http://h/token")];
+    let ran = run_with(&vars, "", "lochan config");
+    assert!(ran.code == 2 && ran.stderr.contains("LOCHAN_OAUTH2_CLIENT_SECRET"), "{}", ran.all());
+}
+
+#[test]
+fn the_file_is_changed_key_by_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    std::fs::write(&path, "# ours\nendpoint = 'http://a' # the old one\n").unwrap();
+    let place = path.to_str().unwrap().to_owned();
+    let change = |line: &str| {
+        let words = line.split(' ').map(Into::into).collect();
+        crate::world::run_words(&[("LOCHAN_CONFIG", &place)], "", words)
+    };
+    assert_eq!(change("lochan remote add http://b:1/api/v1").code, 0);
+    assert_eq!(change("lochan remote set-head dev").code, 0);
+    assert_eq!(change("lochan config --add timeout_s 7").code, 0);
+    let ran = change("lochan config --set token hush");
+    assert!(ran.code == 0 && !ran.all().contains("hush"), "{}", ran.all());
+    let expected = "# ours\nendpoint = \"http://b:1/\" # the old one\ndefault_branch = \"dev\"\ntimeout_s = 7\n\
+                    token = \"hush\"\n";
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+    assert_eq!(change("lochan config --get timeout_s").stdout, "7\n");
+    assert_eq!(change("lochan config token").stdout, "(secret)\n");
+    assert_eq!(change("lochan remote set-head -d").code, 0);
+    assert_eq!(change("lochan config --unset token").code, 0);
+    assert_eq!(change("lochan config default_branch").code, 3);
+    assert_eq!(change("lochan config --set endpiont x").code, 2);
+    assert_eq!(change("lochan config --set timeout_s never").code, 2);
+    assert_eq!(change("lochan remote add nowhere").code, 2);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    std::fs::write(&path, "token = 'hush'\nnot toml hush").unwrap();
+    let ran = change("lochan config");
+    assert!(ran.code == 2 && !ran.all().contains("hush"), "{}", ran.all());
+}
+
+#[test]
+fn the_default_branch_is_meant_where_none_is_named() {
+    use crate::world::*;
+    let stub = Stub::start(vec![
+        references(),
+        ("GET /api/v2/trees/dev/history", 200, log(vec![meta("b2", 10, "ann", "Add")], false)),
+    ]);
+    let vars = [("LOCHAN_ENDPOINT", stub.url.as_str()), ("LOCHAN_DEFAULT_BRANCH", "dev")];
+    assert!(run_with(&vars, "", "lochan log --oneline").stdout.contains("Add"));
+    let vars = [("LOCHAN_DEFAULT_BRANCH", "not a branch")];
+    assert_eq!(run_with(&vars, "", "lochan config").code, 2);
+}

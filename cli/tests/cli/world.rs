@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -61,6 +62,11 @@ impl Sink {
 
 /// Runs a command line with these variables; words are split at blanks, `_` inside a word stands for a blank.
 pub fn run_with(vars: &[(&str, &str)], stdin: &str, line: &str) -> Ran {
+    run_words(vars, stdin, line.split_whitespace().map(|word| word.replace('_', " ").into()).collect())
+}
+
+/// Runs words with these variables.
+pub fn run_words(vars: &[(&str, &str)], stdin: &str, argv: Vec<OsString>) -> Ran {
     let (stdout, stderr) = (Sink::default(), Sink::default());
     let host = Host {
         vars: vars
@@ -77,7 +83,6 @@ pub fn run_with(vars: &[(&str, &str)], stdin: &str, line: &str) -> Ran {
         stdout_colour: false,
         stderr_colour: false,
     };
-    let argv = line.split_whitespace().map(|word| word.replace('_', " ").into()).collect();
     let code = lochan_cli::run(argv, host);
     Ran { code, stdout: stdout.text(), stderr: stderr.text() }
 }

@@ -10,4 +10,6 @@ mod history;
 #[path = "../live.rs"]
 mod live;
 mod merges;
+mod pynessie;
+mod shell;
 mod world;

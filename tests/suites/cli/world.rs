@@ -52,12 +52,25 @@ impl World {
 
     /// Runs a command line; blanks separate its words.
     pub async fn run(&self, line: &str) -> Ran {
+        self.run_with(&line.split(' ').collect::<Vec<_>>(), "").await
+    }
+
+    /// Runs statements in the shell.
+    pub async fn script(&self, text: &str) -> Ran {
+        self.run_with(&["sh"], text).await
+    }
+
+    /// Runs words with this standard input.
+    pub async fn run_with(&self, words: &[&str], input: &str) -> Ran {
+        let file = self.home.path().join("standard-input");
+        std::fs::write(&file, input).expect("the home folder can be written to");
+        let input = std::fs::File::open(&file).expect("what was written can be read");
         let ran = Command::new(program())
-            .args(line.split(' '))
+            .args(words)
             .env_clear()
             .env("HOME", self.home.path())
             .env("LOCHAN_ENDPOINT", self.live.root())
-            .stdin(Stdio::null())
+            .stdin(Stdio::from(input))
             .kill_on_drop(true)
             .output()
             .await

@@ -1,7 +1,7 @@
 //! `log`
 
 use lochan_api_spec::nessie::model::{Fetch, LogResponseV2};
-use lochan_api_spec::nessie::v2::trees::{get_all_references, get_commit_log};
+use lochan_api_spec::nessie::v2::trees::get_commit_log;
 use lochan_api_spec::syntax::reference::DEFAULT_BRANCH_ALIAS;
 use lochan_api_spec::syntax::{Instant, RefSpec};
 use serde_json::Value;
@@ -111,10 +111,8 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         ..Default::default()
     };
     let most = if args.all || args.number == 0 { usize::MAX } else { args.number };
-    let (log, references) = tokio::join!(
-        session.client.log(&at, query, most),
-        session.client.references(get_all_references::Query::default())
-    );
+    let (log, references) =
+        tokio::join!(session.client.log(&at, query, most), session.client.some_references());
     let mut log = log?;
     if let Some(end) = end_before {
         log.log_entries.retain(|entry| entry.commit_meta.hash.as_ref() != Some(&end));

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use lochan_api_spec::nessie::model::Fetch;
 use lochan_api_spec::nessie::v2::config::GetConfig;
-use lochan_api_spec::nessie::v2::trees::{get_all_references, get_commit_log, get_reference_by_name};
+use lochan_api_spec::nessie::v2::trees::{get_commit_log, get_reference_by_name};
 use lochan_api_spec::syntax::RefSpec;
 use lochan_api_spec::syntax::reference::check_name;
 
@@ -87,10 +87,7 @@ async fn one_reference(name: &str, session: &Session) -> Result<Done, client::Er
 async fn one_commit(point: &RefSpec, session: &Session) -> Result<Done, Error> {
     let at = session.client.complete(point).await?;
     let query = get_commit_log::Query { fetch: Fetch::All, ..Default::default() };
-    let (log, references) = tokio::join!(
-        session.client.log(&at, query, 1),
-        session.client.references(get_all_references::Query::default())
-    );
+    let (log, references) = tokio::join!(session.client.log(&at, query, 1), session.client.some_references());
     let Some(entry) = log?.log_entries.into_iter().next() else {
         return Err(Error::NoCommit(point::show(point, crate::output::page::HASH_DIGITS_SHORT)));
     };

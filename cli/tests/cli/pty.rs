@@ -1,0 +1,171 @@
+//! The shell and the pager on a terminal.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::stub::Stub;
+use crate::world::*;
+
+/// How long a program may take to say something, in seconds.
+const WAIT_S_MAX: u64 = 60;
+
+/// A program on a terminal of 24 lines of 80 columns.
+struct Terminal {
+    keyboard: File,
+    screen: Receiver<Vec<u8>>,
+    seen: String,
+    child: Child,
+}
+
+impl Terminal {
+    fn start(command: &mut Command) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        tcsetwinsize(&master, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let noctty = i32::try_from(OpenptFlags::NOCTTY.bits()).unwrap();
+        let slave = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(noctty)
+            .open(name.to_str().unwrap())
+            .unwrap();
+        let child = command
+            .env("TERM", "xterm")
+            .stdin(slave.try_clone().unwrap())
+            .stdout(slave.try_clone().unwrap())
+            .stderr(slave)
+            .spawn()
+            .unwrap();
+        let keyboard = File::from(master);
+        let mut reader = keyboard.try_clone().unwrap();
+        let (sender, screen) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(length @ 1..) = reader.read(&mut buffer) {
+                if sender.send(buffer[..length].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { keyboard, screen, seen: String::new(), child }
+    }
+
+    /// Waits until a text was shown behind all that was waited for before.
+    fn wait(&mut self, text: &str) {
+        let end = Instant::now() + Duration::from_secs(WAIT_S_MAX);
+        loop {
+            if let Some(at) = self.seen.find(text) {
+                self.seen.drain(..at + text.len());
+                return;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            match self.screen.recv_timeout(left) {
+                Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(_) => panic!("'{text}' does not come: {:?}", self.seen),
+            }
+        }
+    }
+
+    fn type_in(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits for the end; what was shown last.
+    fn end(mut self) -> (i32, String) {
+        let code = self.child.wait().unwrap().code().unwrap();
+        while let Ok(bytes) = self.screen.recv_timeout(Duration::from_millis(200)) {
+            self.seen.push_str(&String::from_utf8_lossy(&bytes));
+        }
+        (code, self.seen)
+    }
+}
+
+fn lochan(stub: &Stub, home: &std::path::Path) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("lochan"));
+    command.env_clear().env("HOME", home).env("LOCHAN_ENDPOINT", &stub.url).env("PAGER", "cat");
+    command
+}
+
+fn stub() -> Stub {
+    Stub::start(vec![
+        config(),
+        references(),
+        ("GET /api/v2/trees/-", 200, single(branch("main", "c3"))),
+        ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
+        ("GET /api/v2/trees/dev", 200, single(branch("dev", "b2"))),
+        ("GET /api/v2/trees/dev/history", 200, log(vec![meta("b2", 10, "ann", "Add a table")], false)),
+    ])
+}
+
+#[test]
+fn the_shell_completes_runs_and_remembers() {
+    let (stub, home) = (stub(), tempfile::tempdir().unwrap());
+    let mut terminal = Terminal::start(lochan(&stub, home.path()).arg("sh"));
+    terminal.wait("`help` lists what can be said");
+    terminal.wait("lochan main> ");
+    // The verb and the branch are completed.
+    terminal.type_in("lo\t");
+    terminal.wait("log ");
+    terminal.type_in("d\t");
+    terminal.wait("dev ");
+    terminal.type_in("\r");
+    terminal.wait("Add a table");
+    terminal.wait("lochan main> ");
+    terminal.type_in("USE BRANCH dev\r");
+    terminal.wait("lochan dev> ");
+    // Ctrl-C gives up a line, the key up brings the last statement back.
+    terminal.type_in("nonsense\x03");
+    terminal.wait("lochan dev> ");
+    terminal.type_in("\x1b[A");
+    terminal.wait("USE BRANCH dev");
+    terminal.type_in("\x03");
+    terminal.wait("lochan dev> ");
+    // Quotes go on over lines; a failure does not end the shell.
+    terminal.type_in("log 'two\r");
+    terminal.type_in("lines'\r");
+    terminal.wait("is no point");
+    terminal.wait("lochan dev> ");
+    terminal.type_in("CONNECT TO http://h USING token = x\r");
+    terminal.wait("is not known here");
+    terminal.wait("lochan dev> ");
+    terminal.type_in("exit\r");
+    let (code, _) = terminal.end();
+    assert_eq!(code, 0);
+    let history = std::fs::read_to_string(home.path().join(".local/state/lochan/history")).unwrap();
+    assert!(history.contains("USE BRANCH dev") && !history.contains("token"), "{history}");
+}
+
+#[test]
+fn the_shell_ends_with_its_input() {
+    let (stub, home) = (stub(), tempfile::tempdir().unwrap());
+    let mut terminal = Terminal::start(lochan(&stub, home.path()).args(["sh", "-q", "-H"]));
+    terminal.wait("lochan> ");
+    terminal.type_in("\x04");
+    assert_eq!(terminal.end().0, 0);
+    assert!(!home.path().join(".local").exists());
+}
+
+#[test]
+fn only_what_is_longer_than_the_screen_is_paged() {
+    let home = tempfile::tempdir().unwrap();
+    let commits = |n: u32| log((0..n).map(|minute| meta("b2", minute, "ann", "Add")).collect(), false);
+    for (commits_shown, paged) in [(2, false), (20, true)] {
+        let stub =
+            Stub::start(vec![references(), ("GET /api/v2/trees/dev/history", 200, commits(commits_shown))]);
+        let mut command = lochan(&stub, home.path());
+        let terminal = Terminal::start(command.env("PAGER", "sed s/^/paged:/").args(["log", "dev"]));
+        let (code, seen) = terminal.end();
+        assert_eq!((code, seen.contains("paged:")), (0, paged), "{seen}");
+        // On a terminal there are colours.
+        assert!(seen.contains("\x1b[33m"), "{seen}");
+    }
+}
