@@ -1,8 +1,19 @@
 //! Ids: 32-byte BLAKE3 hashes of objects, and the random ids of contents.
 
-use std::{fmt, str::FromStr};
+use std::{cell::RefCell, fmt, str::FromStr};
 
 use crate::kind::ObjectKind;
+
+/// From this length on BLAKE3 can hash several parts side by side, in bytes.
+const BLOCKS_BYTES: usize = 1024;
+/// Longest input copied behind its kind, so that it is hashed in one go, in bytes. The hasher takes the parts of an input that
+/// begins with a single byte one after the other: a leaf of an index, some 4 KB, took three times as long.
+const AT_ONCE_BYTES_MAX: usize = 32 * 1024;
+
+thread_local! {
+    /// Room for kind and bytes, used again and again.
+    static AT_ONCE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Address of an object: BLAKE3-256 of its one-byte kind followed by its canonical bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,10 +23,18 @@ impl ObjectId {
     /// The id of `bytes` stored as `kind`.
     #[must_use]
     pub fn of(kind: ObjectKind, bytes: &[u8]) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&[kind.byte()]);
-        hasher.update(bytes);
-        Self(*hasher.finalize().as_bytes())
+        if bytes.len() < BLOCKS_BYTES || bytes.len() > AT_ONCE_BYTES_MAX {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(&[kind.byte()]);
+            hasher.update(bytes);
+            return Self(*hasher.finalize().as_bytes());
+        }
+        AT_ONCE.with_borrow_mut(|all| {
+            all.clear();
+            all.push(kind.byte());
+            all.extend_from_slice(bytes);
+            Self(*blake3::hash(all).as_bytes())
+        })
     }
 
     /// An id from its raw bytes.
@@ -158,5 +177,20 @@ impl FromStr for ContentId {
 
     fn from_str(text: &str) -> Result<Self, uuid::Error> {
         uuid::Uuid::parse_str(text).map(|id| Self(id.into_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_the_hash_of_kind_and_bytes_whatever_their_length() {
+        let lengths = [0, 1, 64, 1023, 1024, 1025, 4096, AT_ONCE_BYTES_MAX - 1, AT_ONCE_BYTES_MAX, 100_000];
+        for length in lengths {
+            let bytes: Vec<u8> = (0..length).map(|n| n as u8).collect();
+            let whole = [&[ObjectKind::Value.byte()], bytes.as_slice()].concat();
+            assert_eq!(ObjectId::of(ObjectKind::Value, &bytes).as_bytes(), blake3::hash(&whole).as_bytes());
+        }
     }
 }
