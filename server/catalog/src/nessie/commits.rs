@@ -81,8 +81,12 @@ impl Catalog {
             check.and_key(access, name.as_ref(), operation.key(), content_type)
         });
         self.authorize(who, &check).await?;
-        let target = self.resolve_target(point, "commit into").await?;
-        let meta = meta.by(who)?;
+        let target = self.find_target(point, "commit into").await?;
+        let meta = match meta.by(who) {
+            Ok(meta) => meta,
+            // What is wrong with the target is told first.
+            Err(refused) => return Err(self.check_on_branch(&target).await.err().unwrap_or(refused)),
+        };
         let branch = target.branch.name;
         let request =
             Request { operations, ..Request::new(branch.clone(), target.expected, meta, who.who()) };

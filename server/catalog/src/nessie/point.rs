@@ -131,6 +131,13 @@ impl Catalog {
     /// Resolves the branch to write to, with the checks of the Nessie API, 5.4, in their order. `deed` completes
     /// "Reference to … must be a branch."
     pub(crate) async fn resolve_target(&self, point: &Point, deed: &str) -> Result<Target, Error> {
+        let target = self.find_target(point, deed).await?;
+        self.check_on_branch(&target).await?;
+        Ok(target)
+    }
+
+    /// As [`Catalog::resolve_target`], but for the last check, which the engine makes too when it plans.
+    pub(crate) async fn find_target(&self, point: &Point, deed: &str) -> Result<Target, Error> {
         let no_branch = || Error::BadRequest(format!("Reference to {deed} must be a branch."));
         let branch = match &point.name {
             Some(name) => self.find_reference(name).await?,
@@ -140,18 +147,23 @@ impl Catalog {
             return Err(no_branch());
         }
         let start = point.start("Expected hash")?;
-        let not_on_branch = |shown: &dyn std::fmt::Display| {
-            let name = &branch.name;
-            Error::ReferenceNotFound(format!("Could not find commit '{shown}' in reference '{name}'."))
-        };
         let expected = match start {
-            Hash::Short(text) if point.parts.is_empty() => return Err(not_on_branch(text)),
+            Hash::Short(text) if point.parts.is_empty() => return Err(not_on_branch(text, &branch.name)),
             start if point.parts.is_empty() => start.id()?,
             start => self.engine().commits().resolve(start.id()?, &point.parts).await?,
         };
-        if !self.engine().commits().is_ancestor(expected, branch.target).await? {
-            return Err(not_on_branch(&expected));
-        }
         Ok(Target { branch, expected })
     }
+
+    /// Whether the state that the client has seen is one of the branch.
+    pub(crate) async fn check_on_branch(&self, Target { branch, expected }: &Target) -> Result<(), Error> {
+        if self.engine().commits().is_ancestor(*expected, branch.target).await? {
+            return Ok(());
+        }
+        Err(not_on_branch(expected, &branch.name))
+    }
+}
+
+fn not_on_branch(shown: &dyn std::fmt::Display, name: &RefName) -> Error {
+    Error::ReferenceNotFound(format!("Could not find commit '{shown}' in reference '{name}'."))
 }

@@ -135,7 +135,9 @@ async fn check_header(
     if parent.is_some_and(|parent| parent.time >= header.time) {
         report.damage(what(), "its time is not after its parent's");
     }
-    match core.commits.skip_for(header.parent()).await {
+    let skip =
+        async { core.commits.skip_for(header.parent(), core.commits.step(header.parent()).await?).await };
+    match skip.await {
         Ok(skip) if skip == header.skip => {}
         Ok(skip) => report.damage(what(), format!("its skip pointer is {} instead of {skip}", header.skip)),
         // What is missing further down is named where it is missing.

@@ -8,14 +8,30 @@ use lochan_storage_model::{CommitId, Micros, commit::Header};
 use super::Commits;
 use crate::error::Error;
 
+/// Where a commit stands in the graph: what those that grow on it need to know.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) depth: u64,
+    pub(crate) generation: u64,
+    pub(crate) skip: CommitId,
+    pub(crate) time: Micros,
+}
+
+impl Step {
+    /// Where a commit with this header stands.
+    pub(crate) fn of(header: &Header) -> Self {
+        let Header { depth, generation, skip, time, .. } = *header;
+        Self { depth, generation, skip, time }
+    }
+}
+
 impl Commits {
-    /// The skip pointer of a new commit on `parent`.
-    pub(crate) async fn skip_for(&self, parent: CommitId) -> Result<CommitId, Error> {
-        let header = self.header_or_empty(parent).await?;
-        let skip = self.header_or_empty(header.skip).await?;
-        let beyond = self.header_or_empty(skip.skip).await?;
-        let equal = header.depth.wrapping_sub(skip.depth) == skip.depth.wrapping_sub(beyond.depth);
-        Ok(if equal && header.depth > 0 { skip.skip } else { parent })
+    /// The skip pointer of a new commit on `parent`, which stands at `step`.
+    pub(crate) async fn skip_for(&self, parent: CommitId, step: Step) -> Result<CommitId, Error> {
+        let skip = self.step(step.skip).await?;
+        let beyond = self.step(skip.skip).await?;
+        let equal = step.depth.wrapping_sub(skip.depth) == skip.depth.wrapping_sub(beyond.depth);
+        Ok(if equal && step.depth > 0 { skip.skip } else { parent })
     }
 
     /// The first-parent ancestor of `from` at `depth`, or the empty state for 0 and beyond the root.
@@ -68,23 +84,16 @@ impl Commits {
                 return Ok(at);
             }
             // Times increase along the chain, so a skip target that is still too new rules out everything between.
-            let skip = self.header_or_empty(header.skip).await?;
+            let skip = self.step(header.skip).await?;
             at = if skip.depth > 0 && skip.time > time { header.skip } else { header.parent() };
         }
     }
 
-    /// The header, with one of depth 0 that points to itself for the empty state.
-    pub(crate) async fn header_or_empty(&self, id: CommitId) -> Result<Header, Error> {
+    /// Where a commit stands; the empty state at depth 0, before all time, with a skip pointer to itself.
+    pub(crate) async fn step(&self, id: CommitId) -> Result<Step, Error> {
         if !id.is_no_ancestor() {
-            return self.header(id).await;
+            return Ok(Step::of(&self.load(id).await?.header));
         }
-        Ok(Header {
-            parents: vec![CommitId::NO_ANCESTOR],
-            depth: 0,
-            generation: 0,
-            skip: CommitId::NO_ANCESTOR,
-            time: Micros::MIN,
-            root: crate::index::Tree::empty_id(),
-        })
+        Ok(Step { depth: 0, generation: 0, skip: CommitId::NO_ANCESTOR, time: Micros::MIN })
     }
 }

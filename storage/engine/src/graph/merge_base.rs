@@ -26,7 +26,7 @@ pub async fn merge_base(commits: &Commits, target: CommitId, source: CommitId) -
     for (id, colour) in [(target, FROM_TARGET), (source, FROM_SOURCE)] {
         let seen = colours.entry(id).or_default();
         if *seen == 0 {
-            queue.push((commits.header_or_empty(id).await?.generation, id));
+            queue.push((commits.step(id).await?.generation, id));
         }
         *seen |= colour;
     }
@@ -39,7 +39,7 @@ pub async fn merge_base(commits: &Commits, target: CommitId, source: CommitId) -
         for parent in commits.header(id).await?.parents {
             let seen = colours.entry(parent).or_default();
             if *seen == 0 {
-                queue.push((commits.header_or_empty(parent).await?.generation, parent));
+                queue.push((commits.step(parent).await?.generation, parent));
             }
             *seen |= colour;
         }

@@ -5,6 +5,7 @@ mod commits;
 mod merge_base;
 mod relative;
 
+pub(crate) use ancestor::Step;
 pub use commits::Commits;
 pub use merge_base::merge_base;
 pub use relative::Relative;

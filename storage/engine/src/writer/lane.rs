@@ -50,6 +50,11 @@ impl LaneHead {
         self.known.contains(&commit)
     }
 
+    /// The head, unless it is the one that the lane was opened at.
+    pub(super) fn tip(&self) -> Option<&Arc<Commit>> {
+        self.recent.back().map(|(_, commit)| commit)
+    }
+
     /// The commits above `commit`, newest first.
     pub(super) fn since(&self, commit: CommitId) -> impl Iterator<Item = &Arc<Commit>> {
         self.recent.iter().rev().take_while(move |(id, _)| *id != commit).map(|(_, loaded)| loaded)

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     error::Error,
+    graph::Step,
     index::forget_saved,
     state::{Core, Head, Indexed, Saved},
 };
@@ -310,10 +311,13 @@ impl Machine {
     ) -> Result<CommitId, Error> {
         let parent = head.reference.target;
         let tree = head.tree.edit(&self.core.nodes, &draft.edits).await?;
-        let first = self.core.commits.header_or_empty(parent).await?;
+        let first = match head.tip() {
+            Some(commit) => Step::of(&commit.header),
+            None => self.core.commits.step(parent).await?,
+        };
         let mut generation = first.generation;
         for other in &draft.merge_parents {
-            generation = generation.max(self.core.commits.header_or_empty(*other).await?.generation);
+            generation = generation.max(self.core.commits.step(*other).await?.generation);
         }
         let mut parents = Vec::with_capacity(1 + draft.merge_parents.len());
         parents.push(parent);
@@ -323,7 +327,7 @@ impl Machine {
                 parents,
                 depth: first.depth + 1,
                 generation: generation + 1,
-                skip: self.core.commits.skip_for(parent).await?,
+                skip: self.core.commits.skip_for(parent, first).await?,
                 time: now.max(first.time.saturating_add(1)),
                 root: tree.id(),
             },
