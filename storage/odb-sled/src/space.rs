@@ -1,18 +1,48 @@
 //! The reserve of free space that a disk must have before a batch is taken.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use lochan_storage_odb::StoreError;
 
 /// Part of the disk that the reserve never exceeds, so that small disks can be used: one in so many bytes.
 const DISK_PART: u64 = 20;
 
-/// Refuses when the disk of `folder` has less than `reserve_bytes` left. A disk that cannot be asked is not full: the
-/// write itself will tell.
-pub(crate) fn check(folder: &Path, reserve_bytes: u64) -> Result<(), StoreError> {
-    match shortage(folder, reserve_bytes) {
-        Ok(None) | Err(_) => Ok(()),
-        Ok(Some(told)) => Err(StoreError::Full(told)),
+/// How long an answer that there is space counts. No disk fills the reserve in that time, and asking costs some microseconds,
+/// which every write would pay.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// Watches over the space of a store.
+pub(crate) struct Space {
+    folder: PathBuf,
+    reserve_bytes: u64,
+    /// When there was space.
+    seen: Mutex<Option<Instant>>,
+}
+
+impl Space {
+    /// Of the disk of `folder`.
+    pub(crate) fn new(folder: &Path, reserve_bytes: u64) -> Self {
+        Self { folder: folder.to_owned(), reserve_bytes, seen: Mutex::new(None) }
+    }
+
+    /// Refuses when the disk has less than the reserve left. A disk that cannot be asked is not full: the write itself
+    /// will tell.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.is_some_and(|at| at.elapsed() < LOOK_AGAIN) {
+            return Ok(());
+        }
+        *seen = None;
+        if let Ok(Some(told)) = shortage(&self.folder, self.reserve_bytes) {
+            return Err(StoreError::Full(told));
+        }
+        *seen = Some(Instant::now());
+        Ok(())
     }
 }
 
@@ -36,6 +66,7 @@ mod tests {
     fn refuses_below_the_reserve_and_scales_it_down() {
         let folder = tempfile::tempdir().unwrap();
         let disk = fs2::statvfs(folder.path()).unwrap();
+        let check = |folder: &Path, reserve| Space::new(folder, reserve).check();
         assert!(check(folder.path(), 0).is_ok());
         let twentieth = disk.total_space() / DISK_PART;
         let expected = disk.available_space() < twentieth;

@@ -32,7 +32,7 @@ use super::{
 use crate::{
     config::{Durability, SledConfig},
     folder::Folder,
-    space,
+    space::Space,
     sync::Syncer,
     trouble::{Bell, Cause, Trouble},
 };
@@ -56,7 +56,7 @@ pub(super) struct Keeper {
     /// The engine's main file, opened before the first write and kept.
     main: File,
     how: How,
-    reserve_bytes: u64,
+    space: Space,
     pub(super) bell: Arc<Bell>,
     /// The old engine, while its threads end.
     closing: Mutex<Option<mpsc::Receiver<()>>>,
@@ -104,7 +104,7 @@ impl Keeper {
             syncer,
             main,
             how,
-            reserve_bytes: config.reserve_bytes,
+            space: Space::new(folder.path(), config.reserve_bytes),
             bell,
             closing: Mutex::new(None),
             folder,
@@ -135,7 +135,7 @@ impl Keeper {
 
     /// Refuses when there is too little space to be sure that a batch fits.
     pub(super) fn check_space(&self) -> Result<(), StoreError> {
-        space::check(self.folder.path(), self.reserve_bytes)
+        self.space.check()
     }
 
     /// Whether a batch would be tried.
