@@ -49,7 +49,7 @@ pub(crate) fn count(what: &str, len: usize, max: usize) -> Result<(), Error> {
 }
 
 /// Refuses properties that are too many or too long.
-pub(crate) fn properties(properties: &BTreeMap<String, String>) -> Result<(), Error> {
+pub fn properties(properties: &BTreeMap<String, String>) -> Result<(), Error> {
     count("properties", properties.len(), PROPERTIES_MAX)?;
     for (key, value) in properties {
         text("Property name", key, PROPERTY_KEY_BYTES_MAX)?;

@@ -131,6 +131,17 @@ impl Server {
 
     /// Sends a request with a body as text and further headers.
     pub async fn send(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        self.send_bytes(method, target, headers, Bytes::copy_from_slice(body.as_bytes())).await
+    }
+
+    /// The same with any body.
+    pub async fn send_bytes(
+        &self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Answer {
         let mut request = Request::builder().method(method).uri(target);
         if !headers.iter().any(|(name, _)| *name == CLIENT_SPEC) {
             request = request.header(CLIENT_SPEC, "2");
@@ -138,7 +149,7 @@ impl Server {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))).expect("a request");
+        let request = request.body(Full::new(body)).expect("a request");
         let response = Arc::clone(&self.service).answer(request).await;
         let status = response.status();
         let bytes = response.into_body().collect().await.expect("bodies in memory do not fail").to_bytes();

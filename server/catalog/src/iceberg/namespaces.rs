@@ -8,6 +8,7 @@ use lochan_storage_engine::{
     index::Range,
     state::State,
 };
+use lochan_storage_iceberg::bounds;
 use lochan_storage_model::{CommitId, ConflictKind, Content, ContentKey, ContentType, RefName};
 
 use super::{
@@ -24,8 +25,6 @@ use crate::{
 
 /// Rounds against others who change the same namespace.
 const ROUNDS_MAX: usize = 6;
-/// Properties of one namespace.
-const PROPERTIES_MAX: usize = 10_000;
 
 /// A namespace as clients see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,11 +163,7 @@ impl Iceberg<'_> {
             if properties == before {
                 return Ok(changed);
             }
-            if properties.len() > PROPERTIES_MAX {
-                return Err(Error::BadRequest(format!(
-                    "a namespace has at most {PROPERTIES_MAX} properties"
-                )));
-            }
+            bounds::properties(&properties)?;
             let content = Content::Namespace { elements, properties };
             let put = Operation::Put { key: key.clone(), content, id: GivenId::Id(entry.content_id) };
             let message = format!("update namespace {key}");
@@ -238,9 +233,7 @@ impl Iceberg<'_> {
 
     /// Refuses a location that no warehouse holds, and too much of everything.
     fn check_properties(&self, properties: &BTreeMap<String, String>) -> Result<(), Error> {
-        if properties.len() > PROPERTIES_MAX {
-            return Err(Error::BadRequest(format!("a namespace has at most {PROPERTIES_MAX} properties")));
-        }
+        bounds::properties(properties)?;
         properties.get(LOCATION).map_or(Ok(()), |location| self.allowed_location(location).map(drop))
     }
 

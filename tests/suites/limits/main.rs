@@ -1,0 +1,58 @@
+//! The limits that the README names, each at its bound and one past it: refused with a plain answer, at once, and without
+//! the memory that the request asks for. One test in a process of its own, so that its memory can be measured.
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "documents of answers are read by name; a missing field fails the test"
+)]
+
+#[allow(dead_code, reason = "this suite needs a part of it")]
+#[path = "../nessie/harness.rs"]
+mod harness;
+mod memory;
+mod rows;
+
+use std::time::{Duration, Instant};
+
+use harness::Server;
+use rows::Row;
+
+/// How soon a refusal is there. A build without optimisation is given more.
+const REFUSED_WITHIN: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 100 });
+/// Memory that a refused request may take beside itself, in bytes.
+const REFUSAL_BYTES_MAX: u64 = 64 << 20;
+/// A machine may be busy with something else; the fastest of some tries counts.
+const TRIES: usize = 3;
+
+#[tokio::test]
+async fn one_past_the_bound_is_refused_at_once() {
+    let server = Server::start().await;
+    rows::prepare(&server).await;
+    let mut wrong = Vec::new();
+    for Row { what, at, past, status, words } in rows::all() {
+        let answer = at.send(&server).await;
+        let refused_by_the_limit = answer.status == status && answer.body.to_string().contains(words);
+        if refused_by_the_limit && (!words.is_empty() || answer.body.is_null()) {
+            wrong.push(format!("{what}: at the bound: {} {}", answer.status, answer.body));
+        }
+        let mut soonest = Duration::MAX;
+        for _ in 0..TRIES {
+            let memory = memory::Peak::begin();
+            let begun = Instant::now();
+            let answer = past.send(&server).await;
+            soonest = soonest.min(begun.elapsed());
+            let took = memory.grown_by();
+            if answer.status != status || !answer.body.to_string().contains(words) {
+                wrong.push(format!("{what}: past the bound: {} {}", answer.status, answer.body));
+                break;
+            }
+            if took > REFUSAL_BYTES_MAX + past.body.len() as u64 {
+                wrong.push(format!("{what}: took {took} bytes to refuse"));
+            }
+        }
+        if soonest > REFUSED_WITHIN {
+            wrong.push(format!("{what}: refused after {soonest:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
