@@ -8,16 +8,16 @@ use tokio::net::{TcpListener, lookup_host};
 
 use crate::config::Listen;
 
-/// Opens the listener of the public surfaces. One that other machines reach is refused while nobody is asked who
-/// they are, unless that was allowed in so many words.
-pub async fn open_public(address: &str, allow_unauthenticated: bool) -> anyhow::Result<TcpListener> {
+/// Opens the listener of the public surfaces. One that other machines reach is refused unless they may: because they are
+/// asked who they are, or it was allowed in so many words.
+pub async fn open_public(address: &str, may_be_reached: bool) -> anyhow::Result<TcpListener> {
     let candidates = resolve(address).await?;
     if let Some(open) = candidates.iter().find(|candidate| !candidate.ip().is_loopback())
-        && !allow_unauthenticated
+        && !may_be_reached
     {
         bail!(
             "{open} can be reached from other machines, and authentication is off: anybody could change the \
-             catalog. Listen on 127.0.0.1, or say --allow-unauthenticated if the network is trusted"
+             catalog. Listen on 127.0.0.1, set up [auth], or say --allow-unauthenticated if the network is trusted"
         );
     }
     bind(&candidates).await.with_context(|| format!("cannot listen on {address}"))

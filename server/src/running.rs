@@ -43,7 +43,8 @@ pub struct Running {
 
 /// Starts a server. When this returns, requests are answered.
 pub async fn start(config: &Config, mode: Mode) -> anyhow::Result<Running> {
-    let listener = listen::open_public(&config.server.listen, config.server.allow_unauthenticated).await?;
+    let may_be_reached = config.auth.is_some() || config.server.allow_unauthenticated;
+    let listener = listen::open_public(&config.server.listen, may_be_reached).await?;
     let management = listen::open_side(&config.server.management_listen, "the management listener").await?;
     let data_dir = &config.store.data_dir;
     std::fs::create_dir_all(data_dir)

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use lochan_server_catalog::{Catalog, OpenAuthorizer, Settings};
+use lochan_server_auth::oidc::Oidc;
+use lochan_server_auth::{Bearer, Tokens};
+use lochan_server_catalog::{Authenticator, Authorizer, Catalog, OpenAuthorizer, Settings};
 use lochan_server_http::extract::Proxy;
 use lochan_server_http::limits::DRAIN_TIMEOUT;
 use lochan_server_http::management::Health;
@@ -51,12 +53,13 @@ impl Wired {
             Options::default(),
         )
         .context("cannot start the engine")?;
+        let (authenticator, authorizer) = guards(config.auth.as_ref())?;
         let settings = Settings {
             default_branch,
             merge_unrelated: config.catalog.merge_unrelated,
             document_cache_bytes: u64::from(config.catalog.document_cache_mib) << 20,
         };
-        let catalog = Catalog::new(engine.clone(), warehouses, Arc::new(OpenAuthorizer), settings);
+        let catalog = Catalog::new(engine.clone(), warehouses, authorizer, settings);
         catalog.prepare().await.context("cannot prepare the repository")?;
         let site = Site {
             public_url: config.server.public_url.clone(),
@@ -66,7 +69,7 @@ impl Wired {
             store_engine: store_config.engine.name(),
             durability: store_config.durability.name(),
         };
-        let service = Service::new(Arc::new(App { catalog, site }), routes(), telemetry);
+        let service = Service::guarded(Arc::new(App { catalog, site }), routes(), telemetry, authenticator);
         Ok(Wired { service, engine })
     }
 
@@ -84,6 +87,23 @@ impl Wired {
     pub async fn close(&self) {
         self.engine.stop(DRAIN_TIMEOUT).await;
     }
+}
+
+/// Who tells who asks, and who says what they may do. Without authentication nobody asks, and everything is allowed.
+type Guards = (Option<Arc<dyn Authenticator>>, Arc<dyn Authorizer>);
+
+fn guards(auth: Option<&config::Auth>) -> anyhow::Result<Guards> {
+    let Some(auth) = auth else { return Ok((None, Arc::new(OpenAuthorizer))) };
+    let policy = auth.policy()?;
+    if policy.is_empty() {
+        tracing::warn!(
+            "authentication is on and there is no rule in [authz.rules]: nobody may do anything; \
+             the rule \"true\" lets everybody with a token do everything"
+        );
+    }
+    let tokens = Tokens::new(auth.tokens.clone())?;
+    let oidc = auth.oidc.as_ref().map(Oidc::new).transpose().context("settings 'auth.oidc'")?;
+    Ok((Some(Arc::new(Bearer::new(tokens, oidc))), Arc::new(policy)))
 }
 
 /// Where the store of these settings is.

@@ -1,9 +1,12 @@
 //! Who may do what. Every use case asks exactly one batched question before it acts.
 
+pub mod identity;
+pub mod rule;
+
 use async_trait::async_trait;
 pub use lochan_storage_engine::writer::Admission;
 use lochan_storage_engine::writer::Who;
-use lochan_storage_model::{ContentKey, ContentType, RefName};
+pub use lochan_storage_model::{ContentKey, ContentType, RefName};
 use lochan_storage_odb::RequestKey;
 
 use crate::error::Error;
@@ -15,6 +18,8 @@ pub struct Principal {
     pub name: String,
     /// Roles, for rules.
     pub roles: Vec<String>,
+    /// By which API they ask, for rules.
+    pub api: Api,
     /// Whether they still wait for the answer. A write that is not admitted yet is given up when they do not.
     pub admission: Admission,
     /// The idempotency key of their request, if it carries one.
@@ -30,9 +35,38 @@ impl Principal {
     }
 }
 
+/// The API that a request came in by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Api {
+    /// Our own.
+    #[default]
+    Lochan,
+    /// Nessie v1.
+    NessieV1,
+    /// Nessie v2.
+    NessieV2,
+    /// Iceberg REST.
+    Iceberg,
+}
+
+impl Api {
+    /// Name and version, as rules name them.
+    #[must_use]
+    pub const fn words(self) -> (&'static str, i64) {
+        match self {
+            Self::Lochan => ("Lochan", 1),
+            Self::NessieV1 => ("Nessie", 1),
+            Self::NessieV2 => ("Nessie", 2),
+            Self::Iceberg => ("Iceberg", 1),
+        }
+    }
+}
+
 /// What is asked to be done (Nessie API, 14.3, and what Iceberg and our own surface add).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
+    /// Learn how to talk to the server. Needs an identity and no rule: clients ask before they do anything else.
+    Connect,
     /// See that a reference exists and where it points.
     ViewReference,
     /// Create a reference.
@@ -57,7 +91,7 @@ pub enum Access {
     UpdateContent,
     /// Delete a content.
     DeleteContent,
-    /// Read the configuration of server and repository.
+    /// Read the configuration of the repository.
     ReadConfig,
     /// Change the configuration of the repository.
     UpdateConfig,
@@ -68,11 +102,18 @@ pub enum Access {
 pub struct Subject {
     /// What is to be done.
     pub access: Access,
-    /// On which reference; `None` for a detached commit or none at all.
+    /// On which reference; `None` for a detached commit, or where no reference plays a part.
     pub reference: Option<RefName>,
     /// On which content, with its type where it is known.
     pub content: Option<(ContentKey, Option<ContentType>)>,
+    /// On which type of repository configuration.
+    pub config: Option<String>,
+    /// In the course of which actions of an Iceberg client, such as `CATALOG_CREATE_ENTITY`.
+    pub actions: Vec<&'static str>,
 }
+
+/// What stands for the reference where a commit is named by its hash alone.
+pub const DETACHED: &str = "DETACHED";
 
 /// A batched question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,7 +136,14 @@ impl Check {
     /// Adds a question about a reference.
     #[must_use]
     pub fn and(mut self, access: Access, reference: Option<&RefName>) -> Self {
-        self.subjects.push(Subject { access, reference: reference.cloned(), content: None });
+        self.subjects.push(Subject::of(access, reference));
+        self
+    }
+
+    /// Adds a question about a type of repository configuration.
+    #[must_use]
+    pub fn and_config(mut self, access: Access, config: &str) -> Self {
+        self.subjects.push(Subject { config: Some(config.to_owned()), ..Subject::of(access, None) });
         self
     }
 
@@ -109,7 +157,16 @@ impl Check {
         content_type: Option<ContentType>,
     ) -> Self {
         let content = Some((key.clone(), content_type));
-        self.subjects.push(Subject { access, reference: reference.cloned(), content });
+        self.subjects.push(Subject { content, ..Subject::of(access, reference) });
+        self
+    }
+
+    /// Says in the course of which actions the last thing is asked for.
+    #[must_use]
+    pub fn during(mut self, actions: impl IntoIterator<Item = &'static str>) -> Self {
+        if let Some(last) = self.subjects.last_mut() {
+            last.actions.extend(actions);
+        }
         self
     }
 
@@ -149,31 +206,87 @@ impl Authorizer for OpenAuthorizer {
     }
 }
 
+impl Access {
+    /// Everything that can be asked for.
+    pub const ALL: &'static [Self] = &[
+        Self::Connect,
+        Self::ViewReference,
+        Self::CreateReference,
+        Self::AssignReference,
+        Self::DeleteReference,
+        Self::ReadEntries,
+        Self::ReadContentKey,
+        Self::ReadContent,
+        Self::ListCommitLog,
+        Self::Commit,
+        Self::CreateContent,
+        Self::UpdateContent,
+        Self::DeleteContent,
+        Self::ReadConfig,
+        Self::UpdateConfig,
+    ];
+
+    /// Its word in rules and refusals (Nessie API, 14.3).
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Connect => "CONNECT",
+            Self::ViewReference => "VIEW_REFERENCE",
+            Self::CreateReference => "CREATE_REFERENCE",
+            Self::AssignReference => "ASSIGN_REFERENCE_TO_HASH",
+            Self::DeleteReference => "DELETE_REFERENCE",
+            Self::ReadEntries => "READ_ENTRIES",
+            Self::ReadContentKey => "READ_CONTENT_KEY",
+            Self::ReadContent => "READ_ENTITY_VALUE",
+            Self::ListCommitLog => "LIST_COMMIT_LOG",
+            Self::Commit => "COMMIT_CHANGE_AGAINST_REFERENCE",
+            Self::CreateContent => "CREATE_ENTITY",
+            Self::UpdateContent => "UPDATE_ENTITY",
+            Self::DeleteContent => "DELETE_ENTITY",
+            Self::ReadConfig => "READ_REPOSITORY_CONFIG",
+            Self::UpdateConfig => "UPDATE_REPOSITORY_CONFIG",
+        }
+    }
+
+    /// Whether a reference plays a part, so that none stands for a detached commit.
+    #[must_use]
+    pub const fn concerns_reference(self) -> bool {
+        !matches!(self, Self::Connect | Self::ReadConfig | Self::UpdateConfig)
+    }
+}
+
 impl Subject {
+    /// Something to be done on a reference, or nowhere in particular.
+    #[must_use]
+    pub fn of(access: Access, reference: Option<&RefName>) -> Self {
+        let reference = reference.cloned();
+        Self { access, reference, content: None, config: None, actions: Vec::new() }
+    }
+
+    /// The reference in rules and refusals: empty where none plays a part.
+    #[must_use]
+    pub fn reference_word(&self) -> &str {
+        match &self.reference {
+            Some(reference) => reference.as_str(),
+            None if self.access.concerns_reference() => DETACHED,
+            None => "",
+        }
+    }
+
     /// The words for a refusal (Nessie API, 14.3).
     #[must_use]
     pub fn refusal(&self, who: &Principal) -> String {
-        let operation = match self.access {
-            Access::ViewReference => "VIEW_REFERENCE",
-            Access::CreateReference => "CREATE_REFERENCE",
-            Access::AssignReference => "ASSIGN_REFERENCE_TO_HASH",
-            Access::DeleteReference => "DELETE_REFERENCE",
-            Access::ReadEntries => "READ_ENTRIES",
-            Access::ReadContentKey => "READ_CONTENT_KEY",
-            Access::ReadContent => "READ_ENTITY_VALUE",
-            Access::ListCommitLog => "LIST_COMMIT_LOG",
-            Access::Commit => "COMMIT_CHANGE_AGAINST_REFERENCE",
-            Access::CreateContent => "CREATE_ENTITY",
-            Access::UpdateContent => "UPDATE_ENTITY",
-            Access::DeleteContent => "DELETE_ENTITY",
-            Access::ReadConfig => "READ_REPOSITORY_CONFIG",
-            Access::UpdateConfig => "UPDATE_REPOSITORY_CONFIG",
-        };
+        let operation = self.access.word();
+        if let Some(config) = &self.config {
+            return format!("'{operation}' is not allowed for repository config type '{config}'");
+        }
         let mut text = format!("'{operation}' is not allowed for role '{}'", who.name);
-        if let Some((key, _)) = &self.content {
-            text += &format!(" on content '{key}'");
-        } else if let Some(reference) = &self.reference {
-            text += &format!(" on reference '{reference}'");
+        match &self.content {
+            Some((key, _)) => text += &format!(" on content '{key}'"),
+            None if self.access.concerns_reference() => {
+                text += &format!(" on reference '{}'", self.reference_word());
+            }
+            None => {}
         }
         text
     }

@@ -12,7 +12,10 @@ pub mod nessie;
 pub mod point;
 pub mod requests;
 
-pub use access::{Access, Admission, Authorizer, Check, OpenAuthorizer, Principal, Subject};
+pub use access::{
+    Access, Admission, Api, Authorizer, Check, OpenAuthorizer, Principal, Subject,
+    identity::{Authenticator, Identity},
+};
 pub use catalog::{Catalog, Settings};
 pub use error::Error;
 pub use point::{Effective, PointKind, RefPoint};

@@ -99,4 +99,16 @@ impl Catalog {
         let commit = self.engine().commits().resolve(start, &point.parts).await?;
         Ok(Effective { reference, commit })
     }
+
+    /// The reference whose rights count for reading a state that was reached through it: none where the state does not
+    /// lie in its history. A hash may stand beside any name, and must not borrow that name's rights.
+    pub(crate) async fn rights_at(
+        &self,
+        reference: &Reference,
+        commit: CommitId,
+    ) -> Result<Option<RefName>, Error> {
+        let lies_in_it =
+            self.is_open() || self.engine().commits().is_ancestor(commit, reference.target).await?;
+        Ok(lies_in_it.then(|| reference.name.clone()))
+    }
 }

@@ -10,13 +10,15 @@ use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Body;
+use lochan_api_spec::endpoint::Auth;
+use lochan_server_catalog::Authenticator;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::Instrument;
 
 use crate::error::{self, Refusal};
 use crate::extract::{
-    BodyBudget, ClientSpec, PresenceGuard, ReadBody, Req, RequestId, RequestIds, accepts_gzip, accepts_json,
-    check_content_type, read_body,
+    BodyBudget, ClientSpec, Credential, PresenceGuard, ReadBody, Req, RequestId, RequestIds, accepts_gzip,
+    accepts_json, check_content_type, read_body,
 };
 use crate::failure::Failure;
 use crate::handlers::{Answer, Handlers};
@@ -34,18 +36,31 @@ pub struct Service<A> {
     app: Arc<A>,
     handlers: Handlers<A>,
     telemetry: Arc<Telemetry>,
+    /// Who tells who asks; nobody while authentication is off.
+    authenticator: Option<Arc<dyn Authenticator>>,
     ids: RequestIds,
     at_work: Arc<Semaphore>,
     bodies: BodyBudget,
 }
 
 impl<A: Send + Sync + 'static> Service<A> {
-    /// A service that calls `handlers` with `app`.
+    /// A service that calls `handlers` with `app`, for anybody.
     pub fn new(app: Arc<A>, handlers: Handlers<A>, telemetry: Arc<Telemetry>) -> Arc<Self> {
+        Self::guarded(app, handlers, telemetry, None)
+    }
+
+    /// The same for those whom the authenticator knows; operations declared for anyone stay so.
+    pub fn guarded(
+        app: Arc<A>,
+        handlers: Handlers<A>,
+        telemetry: Arc<Telemetry>,
+        authenticator: Option<Arc<dyn Authenticator>>,
+    ) -> Arc<Self> {
         Arc::new(Service {
             app,
             handlers,
             telemetry,
+            authenticator,
             ids: RequestIds::new(),
             at_work: Arc::new(Semaphore::new(REQUESTS_MAX as usize)),
             bodies: BodyBudget::new(),
@@ -57,13 +72,14 @@ impl<A: Send + Sync + 'static> Service<A> {
     where
         B: Body<Data = Bytes> + Unpin,
     {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let credential = Credential::take(&mut parts.headers);
         let id = self.ids.of(&parts.headers);
         let takes_gzip = accepts_gzip(&parts.headers);
         let routed = router::route(&parts.method, parts.uri.path());
         let face = Face::of(&routed, &parts);
         let mut record = Record { telemetry: &self.telemetry, face, started: Instant::now(), status: None };
-        let reply = match self.run(routed, parts, body, &id).await {
+        let reply = match self.run(routed, parts, credential, body, &id).await {
             Ok(reply) => reply,
             Err(failure) => face.render(failure, &id),
         };
@@ -78,7 +94,14 @@ impl<A: Send + Sync + 'static> Service<A> {
         reply.into_response(takes_gzip, id.to_header()).await
     }
 
-    async fn run<B>(self: &Arc<Self>, routed: Routed, parts: Parts, body: B, id: &RequestId) -> Answer
+    async fn run<B>(
+        self: &Arc<Self>,
+        routed: Routed,
+        parts: Parts,
+        credential: Credential,
+        body: B,
+        id: &RequestId,
+    ) -> Answer
     where
         B: Body<Data = Bytes> + Unpin,
     {
@@ -104,6 +127,13 @@ impl<A: Send + Sync + 'static> Service<A> {
         let at_work = Arc::clone(&self.at_work).try_acquire_owned();
         let at_work = at_work.map_err(|_| Refusal::Busy { retry_after_seconds: RETRY_AFTER_SECONDS })?;
         let held = Held { _at_work: at_work, _in_flight: self.telemetry.enter() };
+        // Before anything is read of strangers.
+        let identity = match &self.authenticator {
+            Some(authenticator) if op.auth() == Auth::Bearer => {
+                Some(credential.identify(authenticator.as_ref()).await?)
+            }
+            _ => None,
+        };
         let body = match parts.method {
             Method::POST | Method::PUT => {
                 read_body(&parts.headers, body, body_bytes_max(op), &self.bodies).await?
@@ -117,6 +147,7 @@ impl<A: Send + Sync + 'static> Service<A> {
             params,
             body: body.bytes,
             id: id.clone(),
+            identity,
             presence,
             admission_deadline: Instant::now() + ADMISSION_TIMEOUT,
             request: None,

@@ -64,6 +64,27 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A token that is none.
+    #[error("setting 'auth.tokens'")]
+    Token(#[from] lochan_server_auth::TokenError),
+    /// A name without a token, or with two.
+    #[error("'auth.tokens.{name}' needs a token: one of token, token_file and token_sha256")]
+    OneToken {
+        /// The name.
+        name: String,
+    },
+    /// Settings of an issuer that are no good.
+    #[error("settings 'auth.oidc'")]
+    Oidc(#[from] lochan_server_auth::oidc::SettingsError),
+    /// Settings of an issuer without its name.
+    #[error("there are settings 'auth.oidc' but no 'auth.oidc.issuer'")]
+    NoIssuer,
+    /// A rule that is none.
+    #[error("setting 'authz.rules'")]
+    Rule(#[from] lochan_server_auth::RuleError),
+    /// Rules, and nobody who is asked who they are.
+    #[error("there are rules in 'authz.rules' but no tokens in 'auth': nobody would be told apart")]
+    RulesWithoutAuth,
     /// A warehouse without a location.
     #[error("warehouse '{name}' has settings but no location")]
     NoLocation {

@@ -1,4 +1,7 @@
-//! Every setting there is: name, type, default. A star stands for the name of a warehouse.
+//! Every setting there is: name, type, default. A star stands for a name that the operator chooses: of a warehouse, a token,
+//! a rule.
+
+use lochan_server_auth::oidc::CLOCK_SKEW_SECONDS_MAX;
 
 /// What a value looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +14,8 @@ pub enum Kind {
     Number(u32),
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A list of texts; elsewhere than in the file, with commas between them.
+    Texts,
 }
 
 /// A setting.
@@ -63,6 +68,19 @@ pub const KEYS: &[Key] = &[
     key(&["catalog", "document_cache_mib"], Kind::Number(1 << 20), Some("64")),
     key(&["log", "level"], Kind::Text, Some("info")),
     key(&["log", "format"], Kind::Word(&["human", "json"]), Some("human")),
+    // The section's name is that of the principal.
+    credential(&["auth", "tokens", "*", "token"], None, true),
+    Key { secret: true, ..key(&["auth", "tokens", "*", "token_sha256"], Kind::Text, None) },
+    key(&["auth", "tokens", "*", "roles"], Kind::Texts, None),
+    key(&["auth", "oidc", "issuer"], Kind::Text, None),
+    key(&["auth", "oidc", "audience"], Kind::Texts, None),
+    key(&["auth", "oidc", "algorithms"], Kind::Texts, None),
+    key(&["auth", "oidc", "jwks_uri"], Kind::Text, None),
+    key(&["auth", "oidc", "principal_claim"], Kind::Text, None),
+    key(&["auth", "oidc", "roles_claim"], Kind::Text, None),
+    key(&["auth", "oidc", "clock_skew_seconds"], Kind::Number(CLOCK_SKEW_SECONDS_MAX), None),
+    key(&["auth", "oidc", "allow_http"], Kind::Bool, None),
+    key(&["authz", "rules", "*"], Kind::Text, None),
     key(&["dev", "s3_listen"], Kind::Text, Some("127.0.0.1:19121")),
     key(&["dev", "bucket"], Kind::Text, Some("lake")),
     key(&["dev", "region"], Kind::Text, Some("us-east-1")),
@@ -84,7 +102,7 @@ pub fn find(path: &[String]) -> Option<(&'static Key, bool)> {
         let (Some((_, init)), Some((key_last, key_init))) = (path.split_last(), key.path.split_last()) else {
             return false;
         };
-        *key_last == last
+        (*key_last == "*" || *key_last == last)
             && key_init.len() == init.len()
             && key_init.iter().zip(init).all(|(known, given)| *known == "*" || known == given)
     };
@@ -96,7 +114,7 @@ pub fn find(path: &[String]) -> Option<(&'static Key, bool)> {
     KEYS.iter().find(|key| key.from_file && fits(key, bare)).map(|key| (key, true))
 }
 
-/// The known setting whose name is nearest to `path`, with the warehouse's name filled in.
+/// The known setting whose name is nearest to `path`, with the chosen name filled in.
 pub fn nearest(path: &[String]) -> String {
     let given = path.join(".");
     let known = KEYS.iter().flat_map(|key| {

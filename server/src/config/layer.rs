@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use super::error::Error;
 use super::keys::{self, FILE_SUFFIX, Kind};
 
+/// Sections whose next name the operator chooses.
+const CHOSEN: [&[&str]; 3] = [&["warehouses"], &["auth", "tokens"], &["authz", "rules"]];
+
 /// Where a setting comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -46,6 +49,8 @@ pub enum Value {
     Bool(bool),
     /// Numbers.
     Number(u32),
+    /// Lists.
+    Texts(Vec<String>),
 }
 
 /// One setting.
@@ -163,23 +168,25 @@ impl Merged {
         Ok(())
     }
 
-    /// A warehouse named by the environment, which knows no case, is the one already there whose name differs in
-    /// case only.
+    /// A chosen name that the environment gives, which knows no case, is the one already there that differs in case only.
     fn adopt_name(&self, path: &mut [String], origin: &Origin) {
-        let (Origin::Env(_), [section, name, ..]) = (origin, path) else { return };
-        if section == "warehouses"
-            && let Some(known) = self.warehouse_names().find(|known| known.eq_ignore_ascii_case(name))
-        {
-            *name = known.to_owned();
+        let Origin::Env(_) = origin else { return };
+        for section in CHOSEN {
+            if let Some((section_part, [name, ..])) = path.split_at_mut_checked(section.len())
+                && *section_part == *section
+                && let Some(known) = self.names(section).find(|known| known.eq_ignore_ascii_case(name))
+            {
+                *name = known.to_owned();
+            }
         }
     }
 
-    /// Names of warehouses, the first mentioned first.
-    pub fn warehouse_names(&self) -> impl Iterator<Item = &str> {
+    /// The names chosen in a section, the first mentioned first.
+    pub fn names(&self, section: &[&str]) -> impl Iterator<Item = &str> {
         let mut seen: Vec<&str> = Vec::new();
         for entry in &self.0 {
-            if let [section, name, ..] = entry.path.as_slice()
-                && section == "warehouses"
+            if let Some((here, [name, ..])) = entry.path.split_at_checked(section.len())
+                && here == section
                 && !seen.contains(&name.as_str())
             {
                 seen.push(name);
@@ -222,6 +229,9 @@ fn check(path: &[String], kind: Kind, given: Given, origin: &Origin) -> Result<V
             Ok(Value::Text(text))
         }
         (Kind::Word(words), _) => Err(bad(format!("one of {}", words.join(", ")))),
+        (Kind::Texts, given) => {
+            texts(given).map(Value::Texts).ok_or_else(|| bad("a list of texts".to_owned()))
+        }
         (Kind::Bool, Given::Toml(toml::Value::Boolean(value))) => Ok(Value::Bool(value)),
         (Kind::Bool, Given::Text(text)) if text == "true" || text == "false" => {
             Ok(Value::Bool(text == "true"))
@@ -236,5 +246,19 @@ fn check(path: &[String], kind: Kind, given: Given, origin: &Origin) -> Result<V
             let number = number.filter(|number| *number <= max);
             number.map(Value::Number).ok_or_else(|| bad(format!("a whole number from 0 to {max}")))
         }
+    }
+}
+
+/// A list of texts; one text is a list of what stands between its commas.
+fn texts(given: Given) -> Option<Vec<String>> {
+    match given {
+        Given::Text(text) | Given::Toml(toml::Value::String(text)) => {
+            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+            Some(parts.map(str::to_owned).collect())
+        }
+        Given::Toml(toml::Value::Array(list)) => {
+            list.iter().map(|one| one.as_str().map(str::to_owned)).collect()
+        }
+        Given::Toml(_) => None,
     }
 }

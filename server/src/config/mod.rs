@@ -3,6 +3,7 @@
 //! All sources know the same keys (`keys`); an unknown one is an error that names the nearest. The result is one
 //! [`Config`], built once and handed down; nothing reads settings anywhere else.
 
+mod auth;
 mod error;
 mod keys;
 mod layer;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use lochan_storage_files::{S3Config, Secret, WarehouseConfig};
 
+pub use auth::Auth;
 pub use error::Error;
 use keys::FILE_SUFFIX;
 pub use layer::{Layer, Origin};
@@ -36,6 +38,8 @@ pub struct Config {
     pub store: Store,
     /// `[catalog]`.
     pub catalog: Catalog,
+    /// `[auth]` and `[authz]`; `None` while nobody is asked who they are.
+    pub auth: Option<Auth>,
     /// `[log]`.
     pub log: Log,
     /// `[dev]`.
@@ -192,6 +196,7 @@ fn build(merged: &Merged) -> Result<Config, Error> {
                 get.credential(&["dev", "secret_access_key"])?.unwrap_or_default(),
             ),
         },
+        auth: auth::build(merged)?,
         warehouses: build_warehouses(merged)?,
     })
 }
@@ -199,7 +204,7 @@ fn build(merged: &Merged) -> Result<Config, Error> {
 fn build_warehouses(merged: &Merged) -> Result<Vec<WarehouseConfig>, Error> {
     let get = Getter(merged);
     let mut all: Vec<WarehouseConfig> = Vec::new();
-    for name in merged.warehouse_names() {
+    for name in merged.names(&["warehouses"]) {
         let at = |key| ["warehouses", name, key];
         let s3_at = |key| ["warehouses", name, "s3", key];
         let location =
@@ -268,7 +273,7 @@ impl Getter<'_> {
     fn text(&self, path: &[&str]) -> Option<String> {
         match &self.0.get(path)?.value {
             Value::Text(text) => Some(text.clone()),
-            Value::Bool(_) | Value::Number(_) => None,
+            Value::Bool(_) | Value::Number(_) | Value::Texts(_) => None,
         }
     }
 
@@ -280,14 +285,21 @@ impl Getter<'_> {
     fn flag(&self, path: &[&str]) -> Option<bool> {
         match self.0.get(path)?.value {
             Value::Bool(value) => Some(value),
-            Value::Text(_) | Value::Number(_) => None,
+            Value::Text(_) | Value::Number(_) | Value::Texts(_) => None,
         }
     }
 
     fn number(&self, path: &[&str]) -> Option<u32> {
         match self.0.get(path)?.value {
             Value::Number(value) => Some(value),
-            Value::Text(_) | Value::Bool(_) => None,
+            Value::Text(_) | Value::Bool(_) | Value::Texts(_) => None,
+        }
+    }
+
+    fn texts(&self, path: &[&str]) -> Option<Vec<String>> {
+        match &self.0.get(path)?.value {
+            Value::Texts(list) => Some(list.clone()),
+            Value::Text(_) | Value::Bool(_) | Value::Number(_) => None,
         }
     }
 

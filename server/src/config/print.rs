@@ -50,5 +50,8 @@ fn show(entry: &Entry<Value>) -> String {
         Value::Text(text) => toml::Value::String(text.clone()).to_string(),
         Value::Bool(value) => value.to_string(),
         Value::Number(value) => value.to_string(),
+        Value::Texts(list) => {
+            toml::Value::Array(list.iter().cloned().map(toml::Value::String).collect()).to_string()
+        }
     }
 }

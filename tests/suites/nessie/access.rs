@@ -179,7 +179,9 @@ async fn a_refusal_reaches_every_route() {
         } else {
             let body = answer.failed(403, "FORBIDDEN");
             let message = body["message"].as_str().unwrap_or_default().to_owned();
-            assert!(message.contains("is not allowed for role ''"), "{}: {message}", info.path);
+            let whose =
+                if info.path.ends_with("config/repository") { "repository config type" } else { "role ''" };
+            assert!(message.contains(&format!("is not allowed for {whose}")), "{}: {message}", info.path);
         }
     }
     guard.closed.store(false, Ordering::SeqCst);

@@ -21,10 +21,10 @@ impl Iceberg<'_> {
     /// Checks what a client starts with: reference and warehouse must exist.
     pub async fn client_setup(&self, who: &Principal, place: &Place) -> Result<ClientSetup, Error> {
         let warehouse = self.warehouse_of(place)?;
-        let reading = self.reading(&place.point).await?;
+        let reading = self.reading(who, &place.point).await?;
         let check = Check {
             warehouse: Some(warehouse.name().to_owned()),
-            ..Check::on(Access::ViewReference, reading.reference.as_ref())
+            ..Check::on(Access::ViewReference, reading.rights.as_ref())
         };
         self.authorize(who, &check).await?;
         Ok(ClientSetup {

@@ -10,7 +10,7 @@ use lochan_storage_iceberg::{
 use lochan_storage_model::{ContentKey, ContentType, RefName};
 
 use super::{
-    Iceberg, Snapshots, TableAnswer,
+    Iceberg, Snapshots, TableAnswer, actions,
     author::Author,
     documents::Body,
     place::{Place, Target, name_key, require_parent, taken},
@@ -36,8 +36,8 @@ impl Iceberg<'_> {
         request: &CreateTable,
     ) -> Result<TableAnswer, Error> {
         let warehouse = self.warehouse_of(place)?;
-        let admitted = self.admit_new(author, &warehouse, target, ContentType::IcebergTable);
-        let (branch, key) = admitted.await?;
+        let kind = ContentType::IcebergTable;
+        let (branch, key) = self.admit_new(author, &warehouse, target, kind, &[actions::CREATE]).await?;
         let _turns = self.documents().lines.wait(&branch, std::slice::from_ref(&key)).await?;
         let uuid = self.new_uuid();
         let mut lost = None;
@@ -79,12 +79,17 @@ impl Iceberg<'_> {
         warehouse: &Warehouse,
         target: &Target,
         content_type: ContentType,
+        actions: &[&'static str],
     ) -> Result<(RefName, ContentKey), Error> {
         let branch = self.writing(&target.point)?;
-        let (_, state) = self.branch_head(&branch).await?;
+        let state = self.branch_of(&author.principal, &branch).await?;
         let key = name_key(&state, &target.name).await?;
+        // Something may stand there that is to be replaced.
+        let is_there = state.entry(&key.index_key()).await?.is_some();
+        let access = if is_there { Access::UpdateContent } else { Access::CreateContent };
         let check = Check::on(Access::Commit, Some(&branch))
-            .and_key(Access::CreateContent, Some(&branch), &key, Some(content_type))
+            .and_key(access, Some(&branch), &key, Some(content_type))
+            .during(actions.iter().copied())
             .writing(warehouse.name(), author.bytes);
         self.authorize(&author.principal, &check).await?;
         Ok((branch, key))

@@ -3,7 +3,7 @@
 use lochan_storage_engine::commit::Operation;
 
 use super::{
-    Iceberg,
+    Iceberg, actions,
     author::Author,
     place::{Target, content_type, missing, name_key},
     publish::{Publication, Published, ROUNDS_MAX},
@@ -18,15 +18,12 @@ impl Iceberg<'_> {
     /// Drops a table or view.
     pub async fn drop_object(&self, author: &Author, target: &Target, kind: ObjectKind) -> Result<(), Error> {
         let branch = self.writing(&target.point)?;
-        let (_, state) = self.branch_head(&branch).await?;
+        let state = self.branch_of(&author.principal, &branch).await?;
         let key = name_key(&state, &target.name).await?;
         let wanted = content_type(kind);
-        let check = Check::on(Access::Commit, Some(&branch)).and_key(
-            Access::DeleteContent,
-            Some(&branch),
-            &key,
-            Some(wanted),
-        );
+        let check = Check::on(Access::Commit, Some(&branch))
+            .and_key(Access::DeleteContent, Some(&branch), &key, Some(wanted))
+            .during([actions::DROP]);
         self.authorize(&author.principal, &check).await?;
         let _turns = self.documents().lines.wait(&branch, std::slice::from_ref(&key)).await?;
         let word = match kind {

@@ -1,7 +1,7 @@
 //! Listings in pages. A page is of the state that the first one showed, whatever was committed since.
 
 use lochan_storage_engine::{index::Range, state::State};
-use lochan_storage_model::{CommitId, ContentKey, ContentType, IndexKey};
+use lochan_storage_model::{CommitId, ContentKey, ContentType, IndexKey, RefName};
 
 use super::{
     Iceberg,
@@ -10,6 +10,7 @@ use super::{
 use crate::{
     access::{Access, Check, Principal},
     error::{Error, ObjectKind},
+    nessie::page::Filling,
 };
 
 /// Which part of a listing is asked for.
@@ -71,8 +72,8 @@ impl Iceberg<'_> {
         page: &PageRequest,
         kind: ObjectKind,
     ) -> Result<Listed, Error> {
-        let reading = self.reading(&place.point).await?;
-        let reference = reading.reference.as_ref();
+        let reading = self.reading(who, &place.point).await?;
+        let rights = reading.rights.as_ref();
         let state = match page {
             PageRequest::After { commit, .. } if *commit != reading.state.commit() => {
                 // A token leads only to states that the reference has seen.
@@ -87,9 +88,9 @@ impl Iceberg<'_> {
             Some(namespace) => Some(namespace_key(&state, namespace).await?),
             None => None,
         };
-        let mut check = Check::on(Access::ReadEntries, reference);
+        let mut check = Check::on(Access::ReadEntries, rights);
         if let Some(key) = &parent {
-            check = check.and_key(Access::ReadContentKey, reference, key, Some(ContentType::Namespace));
+            check = check.and_key(Access::ReadContentKey, rights, key, Some(ContentType::Namespace));
         }
         self.authorize(who, &check).await?;
         if let Some(key) = &parent {
@@ -98,55 +99,113 @@ impl Iceberg<'_> {
                 other => other?,
             }
         }
-        children(&state, parent.as_ref(), page, content_type(kind)).await
+        let wanted = content_type(kind);
+        let mut children = Children::new(&state, parent.as_ref(), page, wanted)?;
+        let size = match page {
+            PageRequest::All => None,
+            PageRequest::First(size) | PageRequest::After { size, .. } => Some(*size),
+        };
+        let mut filling = Filling::new(size);
+        while !filling.is_done() {
+            let chunk = children.chunk(filling.chunk()).await?;
+            if chunk.is_empty() {
+                break;
+            }
+            let visible = self.visible_children(who, rights, &chunk, wanted).await?;
+            for (key, _) in chunk.into_iter().zip(visible).filter(|(_, visible)| *visible) {
+                filling.push(key);
+            }
+        }
+        let (keys, further) = filling.finish();
+        // The next page begins behind the last key shown.
+        let last = keys.last().filter(|_| further.is_some());
+        let next = last.map(|last| (state.commit(), last.index_key().as_bytes().to_vec()));
+        Ok(Listed { keys, next })
+    }
+
+    async fn visible_children(
+        &self,
+        who: &Principal,
+        rights: Option<&RefName>,
+        keys: &[ContentKey],
+        content_type: ContentType,
+    ) -> Result<Vec<bool>, Error> {
+        if self.is_open() {
+            return Ok(vec![true; keys.len()]);
+        }
+        let check = keys.iter().fold(Check::default(), |check, key| {
+            check.and_key(Access::ReadContentKey, rights, key, Some(content_type))
+        });
+        self.visible(who, &check).await
     }
 }
 
-/// The direct children of a type. Subtrees of namespaces are jumped over.
-async fn children(
-    state: &State,
-    parent: Option<&ContentKey>,
-    page: &PageRequest,
+/// The direct children of a type, in order. Subtrees of namespaces are jumped over.
+struct Children<'s> {
+    state: &'s State,
+    /// All there can be.
+    all: Range,
+    /// What was not looked at yet; `None` when all was.
+    rest: Option<Range>,
+    depth: usize,
     wanted: ContentType,
-) -> Result<Listed, Error> {
-    let all = parent.map_or_else(Range::content, |key| Range::below(&key.index_key()));
-    let depth = parent.map_or(0, |key| key.elements().len()) + 1;
-    let (size, mut range) = match page {
-        PageRequest::All => (usize::MAX, all.clone()),
-        PageRequest::First(size) => (*size, all.clone()),
-        PageRequest::After { key, size, .. } => {
-            if !all.contains(&IndexKey::from_bytes(key)) {
+}
+
+impl<'s> Children<'s> {
+    fn new(
+        state: &'s State,
+        parent: Option<&ContentKey>,
+        page: &PageRequest,
+        wanted: ContentType,
+    ) -> Result<Self, Error> {
+        let all = parent.map_or_else(Range::content, |key| Range::below(&key.index_key()));
+        let depth = parent.map_or(0, |key| key.elements().len()) + 1;
+        let rest = match page {
+            PageRequest::All | PageRequest::First(_) => all.clone(),
+            PageRequest::After { key, .. } if all.contains(&IndexKey::from_bytes(key)) => {
+                all.clone().from(&behind(key))
+            }
+            PageRequest::After { .. } => {
                 return Err(Error::BadRequest("the page token is of another listing".into()));
             }
-            (*size, all.clone().from(&behind(key)))
-        }
-    };
-    let mut listed = Listed { keys: Vec::new(), next: None };
-    loop {
-        let mut entries = state.entries(&range).await?;
-        let jump = loop {
-            let Some(item) = entries.next().await? else { return Ok(listed) };
-            let Some(key) = item.key.content() else { continue };
-            if key.elements().len() > depth {
-                // Something below a namespace that does not exist itself: older stores may hold such.
-                let above = key.elements().iter().take(depth).map(|level| level.to_string());
-                let above = ContentKey::new(above).map_err(|error| Error::Internal(error.into()))?;
-                break Range::below(&above.index_key()).end;
-            }
-            if item.entry.content_type == wanted {
-                if listed.keys.len() == size {
-                    let last = listed.keys.last().map(|key| key.index_key().as_bytes().to_vec());
-                    listed.next = last.map(|last| (state.commit(), last));
-                    return Ok(listed);
-                }
-                listed.keys.push(key);
-            }
-            if item.entry.content_type == ContentType::Namespace {
-                break Range::below(&item.key).end;
-            }
         };
-        let Some(start) = jump else { return Ok(listed) };
-        range = all.clone().from(&start);
+        Ok(Self { state, all, rest: Some(rest), depth, wanted })
+    }
+
+    /// At most `size` further keys; none means that there are no more.
+    async fn chunk(&mut self, size: usize) -> Result<Vec<ContentKey>, Error> {
+        let mut keys = Vec::with_capacity(size.min(64));
+        while let Some(range) = self.rest.take() {
+            let mut entries = self.state.entries(&range).await?;
+            let start = loop {
+                let Some(item) = entries.next().await? else { return Ok(keys) };
+                let Some(key) = item.key.content() else { continue };
+                if key.elements().len() > self.depth {
+                    // Something below a namespace that does not exist itself: older stores may hold such.
+                    let above = key.elements().iter().take(self.depth).map(|level| level.to_string());
+                    let above = ContentKey::new(above).map_err(|error| Error::Internal(error.into()))?;
+                    break Range::below(&above.index_key()).end;
+                }
+                let is_namespace = item.entry.content_type == ContentType::Namespace;
+                let jump = is_namespace.then(|| Range::below(&item.key).end).flatten();
+                if item.entry.content_type == self.wanted {
+                    keys.push(key);
+                    if keys.len() == size {
+                        // An end byte that no key ends in: the first place behind this very key.
+                        break jump.or_else(|| Some([item.key.as_bytes(), &[0]].concat()));
+                    }
+                }
+                if jump.is_some() {
+                    break jump;
+                }
+            };
+            let Some(start) = start else { return Ok(keys) };
+            self.rest = Some(self.all.clone().from(&start));
+            if keys.len() == size {
+                return Ok(keys);
+            }
+        }
+        Ok(keys)
     }
 }
 

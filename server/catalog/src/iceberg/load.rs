@@ -81,10 +81,10 @@ impl Iceberg<'_> {
 
     /// Takes a client's report about a table, which is not kept. The table need not exist any more.
     pub async fn take_report(&self, who: &Principal, target: &Target) -> Result<(), Error> {
-        let reading = self.reading(&target.point).await?;
+        let reading = self.reading(who, &target.point).await?;
         let key = name_key(&reading.state, &target.name).await?;
         let kind = Some(content_type(ObjectKind::Table));
-        let check = Check::default().and_key(Access::ReadContent, reading.reference.as_ref(), &key, kind);
+        let check = Check::default().and_key(Access::ReadContent, reading.rights.as_ref(), &key, kind);
         self.authorize(who, &check).await
     }
 
@@ -95,15 +95,11 @@ impl Iceberg<'_> {
         target: &Target,
         kind: ObjectKind,
     ) -> Result<Found, Error> {
-        let reading = self.reading(&target.point).await?;
+        let reading = self.reading(who, &target.point).await?;
         let key = name_key(&reading.state, &target.name).await?;
         let content_type = content_type(kind);
-        let check = Check::default().and_key(
-            Access::ReadContent,
-            reading.reference.as_ref(),
-            &key,
-            Some(content_type),
-        );
+        let check =
+            Check::default().and_key(Access::ReadContent, reading.rights.as_ref(), &key, Some(content_type));
         self.authorize(who, &check).await?;
         let found = reading.state.content(&key).await?;
         let found = found.filter(|(entry, _)| entry.content_type == content_type);

@@ -4,6 +4,7 @@
 //! each other, `publish` writes files and makes the one commit. The rest holds a file per group of use cases. Wire
 //! documents stop at the adapter; Iceberg's own documents are those of `lochan_storage_iceberg`.
 
+mod actions;
 mod answer;
 mod author;
 pub mod config;

@@ -12,7 +12,7 @@ use lochan_storage_iceberg::bounds;
 use lochan_storage_model::{CommitId, ConflictKind, Content, ContentKey, ContentType, RefName};
 
 use super::{
-    Iceberg,
+    Iceberg, actions,
     author::Author,
     locations::LOCATION,
     place::{Namespace, Place, is_namespace, key_of, missing, namespace_key, taken},
@@ -54,11 +54,11 @@ impl Iceberg<'_> {
         place: &Place,
         namespace: &Namespace,
     ) -> Result<NamespaceAnswer, Error> {
-        let reading = self.reading(&place.point).await?;
+        let reading = self.reading(who, &place.point).await?;
         let key = namespace_key(&reading.state, namespace).await?;
         let check = Check::default().and_key(
             Access::ReadContent,
-            reading.reference.as_ref(),
+            reading.rights.as_ref(),
             &key,
             Some(ContentType::Namespace),
         );
@@ -89,6 +89,7 @@ impl Iceberg<'_> {
         let key = key_of(levels)?;
         let check = Check::on(Access::Commit, Some(&branch))
             .and_key(Access::CreateContent, Some(&branch), &key, Some(ContentType::Namespace))
+            .during([actions::CREATE])
             .writing(self.warehouse_of(place)?.name(), author.bytes);
         self.authorize(&author.principal, &check).await?;
         self.check_properties(&properties)?;
@@ -128,10 +129,11 @@ impl Iceberg<'_> {
         updates: &BTreeMap<String, String>,
     ) -> Result<PropertiesChanged, Error> {
         let branch = self.writing(&place.point)?;
-        let (_, state) = self.branch_head(&branch).await?;
+        let state = self.branch_of(&author.principal, &branch).await?;
         let key = namespace_key(&state, namespace).await?;
         let check = Check::on(Access::Commit, Some(&branch))
             .and_key(Access::UpdateContent, Some(&branch), &key, Some(ContentType::Namespace))
+            .during(actions::of_properties(removals, updates))
             .writing(self.warehouse_of(place)?.name(), author.bytes);
         self.authorize(&author.principal, &check).await?;
         let removals: BTreeSet<&String> = removals.iter().collect();
@@ -186,14 +188,11 @@ impl Iceberg<'_> {
         namespace: &Namespace,
     ) -> Result<(), Error> {
         let branch = self.writing(&place.point)?;
-        let (_, state) = self.branch_head(&branch).await?;
+        let state = self.branch_of(&author.principal, &branch).await?;
         let key = namespace_key(&state, namespace).await?;
-        let check = Check::on(Access::Commit, Some(&branch)).and_key(
-            Access::DeleteContent,
-            Some(&branch),
-            &key,
-            Some(ContentType::Namespace),
-        );
+        let check = Check::on(Access::Commit, Some(&branch))
+            .and_key(Access::DeleteContent, Some(&branch), &key, Some(ContentType::Namespace))
+            .during([actions::DROP]);
         self.authorize(&author.principal, &check).await?;
         let mut lost = None;
         for _ in 0..ROUNDS_MAX {

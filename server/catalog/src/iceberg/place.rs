@@ -7,6 +7,7 @@ use lochan_storage_odb::{RefKind, Reference};
 
 use super::Iceberg;
 use crate::{
+    access::{Access, Check, Principal},
     error::{Error, ObjectKind},
     point::RefPoint,
 };
@@ -58,6 +59,8 @@ pub struct Target {
 /// A state being read, and the reference it was reached through.
 pub(crate) struct Reading {
     pub(crate) reference: Option<RefName>,
+    /// The reference that rights are asked on: none for a state outside of the history of `reference`.
+    pub(crate) rights: Option<RefName>,
     pub(crate) state: State,
 }
 
@@ -73,16 +76,34 @@ impl Iceberg<'_> {
         }
     }
 
-    /// The state of a point, for reading.
-    pub(crate) async fn reading(&self, point: &RefPoint) -> Result<Reading, Error> {
+    /// The state of a point, for reading by `who`: that something is missing is told to those who may know of it.
+    pub(crate) async fn reading(&self, who: &Principal, point: &RefPoint) -> Result<Reading, Error> {
+        let reading = self.read(point).await;
+        if reading.is_err() {
+            self.authorize(who, &Check::on(Access::ViewReference, self.named(point).as_ref())).await?;
+        }
+        reading
+    }
+
+    /// The name that a point gives, if it can be one.
+    fn named(&self, point: &RefPoint) -> Option<RefName> {
         match &point.name {
-            Some(name) if !point.is_pinned() => {
-                let (reference, state) = self.engine().at_head(&known_name(name)?).await?;
-                Ok(Reading { reference: Some(reference.name), state })
-            }
+            Some(name) => RefName::new(name).ok(),
+            None if point.hash.is_none() => Some(self.settings().default_branch.clone()),
+            None => None,
+        }
+    }
+
+    async fn read(&self, point: &RefPoint) -> Result<Reading, Error> {
+        let at_head = |(reference, state): (Reference, State)| Reading {
+            rights: Some(reference.name.clone()),
+            reference: Some(reference.name),
+            state,
+        };
+        match &point.name {
+            Some(name) if !point.is_pinned() => Ok(at_head(self.engine().at_head(&known_name(name)?).await?)),
             None if !point.is_pinned() => {
-                let (reference, state) = self.engine().at_head(&self.settings().default_branch).await?;
-                Ok(Reading { reference: Some(reference.name), state })
+                Ok(at_head(self.engine().at_head(&self.settings().default_branch).await?))
             }
             name => {
                 let mut point = point.clone();
@@ -91,7 +112,11 @@ impl Iceberg<'_> {
                 }
                 let effective = self.resolve(&point).await?;
                 let state = self.engine().at(effective.commit).await?;
-                Ok(Reading { reference: effective.reference.map(|reference| reference.name), state })
+                let rights = match &effective.reference {
+                    Some(reference) => self.rights_at(reference, effective.commit).await?,
+                    None => None,
+                };
+                Ok(Reading { reference: effective.reference.map(|reference| reference.name), rights, state })
             }
         }
     }
@@ -104,6 +129,17 @@ impl Iceberg<'_> {
             ));
         }
         point.name.as_deref().map_or_else(|| Ok(self.settings().default_branch.clone()), known_name)
+    }
+
+    /// The head of a branch, for writing by `who`: that it is missing, or a tag, is told to those who may know of it.
+    pub(crate) async fn branch_of(&self, who: &Principal, name: &RefName) -> Result<State, Error> {
+        match self.branch_head(name).await {
+            Ok((_, state)) => Ok(state),
+            Err(error) => {
+                self.authorize(who, &Check::on(Access::Commit, Some(name))).await?;
+                Err(error)
+            }
+        }
     }
 
     /// The head of a branch, for writing.

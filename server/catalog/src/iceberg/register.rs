@@ -6,7 +6,7 @@ use lochan_storage_engine::commit::{Committed, GivenId, Operation};
 use lochan_storage_model::{ContentId, ContentKey, RefName};
 
 use super::{
-    Iceberg, Snapshots, TableAnswer, ViewAnswer,
+    Iceberg, Snapshots, TableAnswer, ViewAnswer, actions,
     author::Author,
     documents::{Document, Kind},
     place::{Place, Target, content_type, require_parent, taken},
@@ -69,7 +69,7 @@ impl Iceberg<'_> {
     ) -> Result<Registered, Error> {
         let warehouse = self.warehouse_of(place)?;
         let wanted = content_type(kind);
-        let (branch, key) = self.admit_new(author, &warehouse, target, wanted).await?;
+        let (branch, key) = self.admit_new(author, &warehouse, target, wanted, &[actions::REGISTER]).await?;
         let _turns = self.documents().lines.wait(&branch, std::slice::from_ref(&key)).await?;
         let mut lost = None;
         for _ in 0..ROUNDS_MAX {

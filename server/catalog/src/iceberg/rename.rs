@@ -3,7 +3,7 @@
 use lochan_storage_engine::commit::{GivenId, Operation};
 
 use super::{
-    Iceberg,
+    Iceberg, actions,
     author::Author,
     place::{Target, content_type, missing, name_key, require_parent, type_word},
     publish::{Publication, Published, ROUNDS_MAX},
@@ -27,13 +27,15 @@ impl Iceberg<'_> {
         if self.writing(&destination.point)? != branch {
             return Err(Error::BadRequest("source and destination of a rename must be on one branch".into()));
         }
-        let (_, state) = self.branch_head(&branch).await?;
+        let state = self.branch_of(&author.principal, &branch).await?;
         let from = name_key(&state, &source.name).await?;
         let to = name_key(&state, &destination.name).await?;
         let wanted = content_type(kind);
         let check = Check::on(Access::Commit, Some(&branch))
             .and_key(Access::DeleteContent, Some(&branch), &from, Some(wanted))
-            .and_key(Access::CreateContent, Some(&branch), &to, Some(wanted));
+            .during([actions::RENAME_FROM])
+            .and_key(Access::CreateContent, Some(&branch), &to, Some(wanted))
+            .during([actions::RENAME_TO]);
         self.authorize(&author.principal, &check).await?;
         let _turns = self.documents().lines.wait(&branch, &[from.clone(), to.clone()]).await?;
         let mut lost = None;

@@ -9,7 +9,7 @@ use lochan_storage_iceberg::table::{
 use lochan_storage_model::{ContentId, ContentKey, ContentType, RefName};
 
 use super::{
-    Iceberg, Snapshots, TableAnswer,
+    Iceberg, Snapshots, TableAnswer, actions,
     author::Author,
     documents::{Body, Document, Kind},
     lines::Turns,
@@ -172,14 +172,20 @@ impl Iceberg<'_> {
             self.writing(&change.target.point)?;
         }
         let warehouse = self.warehouse_of(place)?;
-        let (_, state) = self.branch_head(&branch).await?;
+        let state = self.branch_of(&author.principal, &branch).await?;
+        let together = (changes.len() > 1).then_some(actions::UPDATE_MULTIPLE);
         let mut check = Check::on(Access::Commit, Some(&branch)).writing(warehouse.name(), author.bytes);
         let (mut wanted, mut keys) = (Vec::with_capacity(changes.len()), HashSet::new());
         for change in changes {
             let key = name_key(&state, &change.target.name).await?;
             let creates = is_create(&change.requirements)?;
             let access = if creates { Access::CreateContent } else { Access::UpdateContent };
-            check = check.and_key(access, Some(&branch), &key, Some(ContentType::IcebergTable));
+            let action = if creates { actions::CREATE } else { actions::UPDATE };
+            check = check
+                .and_key(access, Some(&branch), &key, Some(ContentType::IcebergTable))
+                .during(together)
+                .during([action])
+                .during(change.updates.iter().map(actions::of_table_update));
             if !keys.insert(key.clone()) {
                 return Err(Error::BadRequest(format!("table {key} stands twice in one transaction")));
             }

@@ -4,7 +4,7 @@ use lochan_storage_iceberg::view::{CreateView, ViewRequirement, ViewUpdate, appl
 use lochan_storage_model::ContentType;
 
 use super::{
-    Iceberg, ViewAnswer,
+    Iceberg, ViewAnswer, actions,
     author::Author,
     create::require_free,
     documents::{Body, Document, Kind},
@@ -45,7 +45,8 @@ impl Iceberg<'_> {
         request: &CreateView,
     ) -> Result<ViewAnswer, Error> {
         let warehouse = self.warehouse_of(place)?;
-        let (branch, key) = self.admit_new(author, &warehouse, target, ContentType::IcebergView).await?;
+        let (branch, key) =
+            self.admit_new(author, &warehouse, target, ContentType::IcebergView, &[actions::CREATE]).await?;
         let _turns = self.documents().lines.wait(&branch, std::slice::from_ref(&key)).await?;
         let uuid = self.new_uuid();
         let mut lost = None;
@@ -77,10 +78,12 @@ impl Iceberg<'_> {
     ) -> Result<ViewAnswer, Error> {
         let branch = self.writing(&change.target.point)?;
         let warehouse = self.warehouse_of(place)?;
-        let (_, state) = self.branch_head(&branch).await?;
+        let state = self.branch_of(&author.principal, &branch).await?;
         let key = name_key(&state, &change.target.name).await?;
         let check = Check::on(Access::Commit, Some(&branch))
             .and_key(Access::UpdateContent, Some(&branch), &key, Some(ContentType::IcebergView))
+            .during([actions::UPDATE])
+            .during(change.updates.iter().map(actions::of_view_update))
             .writing(warehouse.name(), author.bytes);
         self.authorize(&author.principal, &check).await?;
         let _turns = self.documents().lines.wait(&branch, std::slice::from_ref(&key)).await?;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lochan_storage_engine::commit::Request;
 pub use lochan_storage_engine::commit::{GivenId, Operation};
+use lochan_storage_engine::{commit::Request, state::State};
 use lochan_storage_model::{CommitId, CommitMeta, ContentId, ContentKey, Instant, RefName};
 
 use super::Point;
@@ -68,20 +68,14 @@ impl Catalog {
         operations: Vec<Operation>,
         meta: GivenMeta,
     ) -> Result<Landed, Error> {
-        let name = point.ref_name();
-        let check = operations.iter().fold(Check::on(Access::Commit, name.as_ref()), |check, operation| {
-            let (access, content_type) = match operation {
-                Operation::Put { content, id: GivenId::New, .. } => {
-                    (Access::CreateContent, Some(content.content_type()))
-                }
-                Operation::Put { content, .. } => (Access::UpdateContent, Some(content.content_type())),
-                Operation::Delete(_) => (Access::DeleteContent, None),
-                Operation::Unchanged(_) => (Access::ReadContentKey, None),
-            };
-            check.and_key(access, name.as_ref(), operation.key(), content_type)
-        });
+        let target = self.find_target(point, "commit into").await;
+        let head = match &target {
+            Ok(target) if !self.is_open() => Some(self.engine().at(target.branch.target).await?),
+            _ => None,
+        };
+        let check = check_operations(point.ref_name().as_ref(), &operations, head.as_ref()).await?;
         self.authorize(who, &check).await?;
-        let target = self.find_target(point, "commit into").await?;
+        let target = target?;
         let meta = match meta.by(who) {
             Ok(meta) => meta,
             // What is wrong with the target is told first.
@@ -93,4 +87,32 @@ impl Catalog {
         let committed = self.engine().commit(request).await?;
         Ok(Landed { branch, head: committed.head, added: committed.added })
     }
+}
+
+/// Asks about every key, with its type: that of what is put, and of what is there to be deleted. What is there decides too
+/// between creating and changing; it cannot change unnoticed before the commit lands, for that would be a conflict.
+async fn check_operations(
+    branch: Option<&RefName>,
+    operations: &[Operation],
+    head: Option<&State>,
+) -> Result<Check, Error> {
+    let mut check = Check::on(Access::Commit, branch);
+    for operation in operations {
+        let held = match head {
+            Some(state) => state.entry(&operation.key().index_key()).await?,
+            None => None,
+        };
+        let held_type = held.as_ref().map(|entry| entry.content_type);
+        let (access, content_type) = match operation {
+            Operation::Put { content, id, .. } => {
+                let creates = held.is_none() && (head.is_some() || *id == GivenId::New);
+                let access = if creates { Access::CreateContent } else { Access::UpdateContent };
+                (access, Some(content.content_type()))
+            }
+            Operation::Delete(_) => (Access::DeleteContent, held_type),
+            Operation::Unchanged(_) => (Access::ReadContentKey, held_type),
+        };
+        check = check.and_key(access, branch, operation.key(), content_type);
+    }
+    Ok(check)
 }

@@ -22,7 +22,7 @@ pub struct ServerConfig {
 impl Catalog {
     /// The facts that clients start from.
     pub async fn server_config(&self, who: &Principal) -> Result<ServerConfig, Error> {
-        self.authorize(who, &Check::on(Access::ReadConfig, None)).await?;
+        self.authorize(who, &Check::on(Access::Connect, None)).await?;
         let created = self.about().await?.map(|about| about.created_us);
         Ok(ServerConfig {
             default_branch: self.settings().default_branch.clone(),

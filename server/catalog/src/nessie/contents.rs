@@ -29,11 +29,17 @@ impl Catalog {
         point: &Point,
         key: ContentKey,
     ) -> Result<(Effective, Found), Error> {
-        let name = point.ref_name();
-        let check = Check::on(Access::ViewReference, name.as_ref());
-        self.authorize(who, &check.and_key(Access::ReadContent, name.as_ref(), &key, None)).await?;
-        let (effective, state) = self.open(point, "Expected hash").await?;
-        match state.content(&key).await? {
+        let rights = self.rights_on(point, None).await?;
+        let opened = self.open(point, "Expected hash").await;
+        let found = match &opened {
+            Ok((_, state)) => state.content(&key).await?,
+            Err(_) => None,
+        };
+        let content_type = found.as_ref().map(|(entry, _)| entry.content_type);
+        let check = Check::on(Access::ViewReference, rights.as_ref());
+        self.authorize(who, &check.and_key(Access::ReadContent, rights.as_ref(), &key, content_type)).await?;
+        let (effective, _) = opened?;
+        match found {
             Some((entry, content)) => Ok((effective, Found { key, id: entry.content_id, content })),
             None => {
                 let reference = effective.name().map_or_else(|| "DETACHED".to_owned(), ToString::to_string);
@@ -49,22 +55,26 @@ impl Catalog {
         point: &Point,
         keys: Vec<ContentKey>,
     ) -> Result<(Effective, Vec<Found>), Error> {
-        let name = point.ref_name();
-        let check = Check::on(Access::ViewReference, name.as_ref());
-        let check = keys
-            .iter()
-            .fold(check, |check, key| check.and_key(Access::ReadContent, name.as_ref(), key, None));
-        self.authorize(who, &check).await?;
-        let (effective, state) = self.open(point, "Expected hash").await?;
+        let rights = self.rights_on(point, None).await?;
+        let opened = self.open(point, "Expected hash").await;
+        let mut check = Check::on(Access::ViewReference, rights.as_ref());
         let mut found: Vec<Found> = Vec::with_capacity(keys.len());
         let mut seen = std::collections::HashSet::new();
         for key in keys {
-            if let Some((entry, content)) = state.content(&key).await?
+            let held = match &opened {
+                Ok((_, state)) => state.content(&key).await?,
+                Err(_) => None,
+            };
+            let content_type = held.as_ref().map(|(entry, _)| entry.content_type);
+            check = check.and_key(Access::ReadContent, rights.as_ref(), &key, content_type);
+            if let Some((entry, content)) = held
                 && seen.insert(key.clone())
             {
                 found.push(Found { key, id: entry.content_id, content });
             }
         }
+        self.authorize(who, &check).await?;
+        let (effective, _) = opened?;
         Ok((effective, found))
     }
 }

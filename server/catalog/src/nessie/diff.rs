@@ -1,7 +1,7 @@
 //! Differences between two states.
 
 use lochan_storage_engine::{index::Range, state::State};
-use lochan_storage_model::{CommitId, Content, ContentId, ContentKey, Entry};
+use lochan_storage_model::{CommitId, Content, ContentId, ContentKey, Entry, RefName};
 
 use super::{
     Page, Point,
@@ -76,8 +76,13 @@ impl Catalog {
         to: &Point,
         query: &Query,
     ) -> Result<Compared, Error> {
-        let check = Check::on(Access::ViewReference, from.ref_name().as_ref());
-        self.authorize(who, &check.and(Access::ViewReference, to.ref_name().as_ref())).await?;
+        let resume = query.resume.as_ref();
+        let rights = (
+            self.rights_on(from, resume.map(|resume| resume.from)).await?,
+            self.rights_on(to, resume.map(|resume| resume.to)).await?,
+        );
+        let check = Check::on(Access::ViewReference, rights.0.as_ref());
+        self.authorize(who, &check.and(Access::ViewReference, rights.1.as_ref())).await?;
         let mut from = self.resolve_point(from, "\"From\" hash").await?;
         let mut to = self.resolve_point(to, "\"To\" hash").await?;
         if let Some(resume) = &query.resume {
@@ -96,7 +101,7 @@ impl Catalog {
             if chunk.is_empty() {
                 break;
             }
-            let visible = self.visible_on_both(who, &from, &to, &chunk).await?;
+            let visible = self.visible_on_both(who, (rights.0.as_ref(), rights.1.as_ref()), &chunk).await?;
             for (pair, _) in chunk.into_iter().zip(visible).filter(|(_, visible)| *visible) {
                 page.push(pair);
             }
@@ -114,15 +119,14 @@ impl Catalog {
     async fn visible_on_both(
         &self,
         who: &Principal,
-        from: &Effective,
-        to: &Effective,
+        (from, to): (Option<&RefName>, Option<&RefName>),
         chunk: &[Pair],
     ) -> Result<Vec<bool>, Error> {
         let check = chunk.iter().fold(Check::default(), |check, (key, before, after)| {
             let content_type = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.content_type);
-            check.and_key(Access::ReadContentKey, from.name(), key, content_type(before)).and_key(
+            check.and_key(Access::ReadContentKey, from, key, content_type(before)).and_key(
                 Access::ReadContentKey,
-                to.name(),
+                to,
                 key,
                 content_type(after),
             )

@@ -5,7 +5,7 @@ use lochan_storage_engine::{
     index::Range,
     state::{Entries, State},
 };
-use lochan_storage_model::{CommitId, Content, ContentId, ContentKey, ContentType, Entry};
+use lochan_storage_model::{CommitId, Content, ContentId, ContentKey, ContentType, Entry, RefName};
 
 use super::{
     Page, Point,
@@ -125,7 +125,8 @@ impl Catalog {
         point: &Point,
         list: &List,
     ) -> Result<(Effective, Page<Listed, Resume>), Error> {
-        self.authorize(who, &Check::on(Access::ReadEntries, point.ref_name().as_ref())).await?;
+        let rights = self.rights_on(point, list.from.as_ref().map(|from| from.commit)).await?;
+        self.authorize(who, &Check::on(Access::ReadEntries, rights.as_ref())).await?;
         let mut effective = self.resolve_point(point, "Expected hash").await?;
         if let Some(from) = &list.from {
             // The pages of one listing show one state, wherever the reference is by now.
@@ -144,7 +145,7 @@ impl Catalog {
             if chunk.is_empty() {
                 break;
             }
-            let visible = self.visible_keys(who, &effective, &chunk).await?;
+            let visible = self.visible_keys(who, rights.as_ref(), &chunk).await?;
             for ((key, entry), _) in chunk.into_iter().zip(visible).filter(|(_, visible)| *visible) {
                 let content = match &entry {
                     Some(entry) if list.contents => Some(Box::new(state.content_of(entry).await?)),
@@ -162,12 +163,12 @@ impl Catalog {
     async fn visible_keys(
         &self,
         who: &Principal,
-        effective: &Effective,
+        rights: Option<&RefName>,
         chunk: &[(ContentKey, Option<Entry>)],
     ) -> Result<Vec<bool>, Error> {
         let check = chunk.iter().fold(Check::default(), |check, (key, entry)| {
             let content_type = entry.as_ref().map(|entry| entry.content_type);
-            check.and_key(Access::ReadContentKey, effective.name(), key, content_type)
+            check.and_key(Access::ReadContentKey, rights, key, content_type)
         });
         self.visible(who, &check).await
     }

@@ -1,7 +1,7 @@
 //! The commit log.
 
 pub use lochan_storage_engine::history::LogEntry;
-use lochan_storage_model::{Content, ContentId, ContentKey, Operation as Stored};
+use lochan_storage_model::{Content, ContentId, ContentKey, Operation as Stored, RefName};
 
 use super::{
     Hash, Page, Point,
@@ -76,7 +76,14 @@ impl Catalog {
         point: &Point,
         query: &Query,
     ) -> Result<(Effective, Page<Logged, lochan_storage_model::CommitId>), Error> {
-        self.authorize(who, &Check::on(Access::ListCommitLog, point.ref_name().as_ref())).await?;
+        let mut rights = self.rights_on(point, None).await?;
+        if let Some(from) = &query.from
+            && self.rights_on(from, None).await? != rights
+        {
+            // A token can be made by anybody, and name any commit.
+            rights = None;
+        }
+        self.authorize(who, &Check::on(Access::ListCommitLog, rights.as_ref())).await?;
         let filter = self.filters().compile(Kind::Commits, query.filter.as_deref())?;
         let effective = self.resolve_point(point, "Youngest hash").await?;
         let oldest = match &query.oldest {
@@ -98,7 +105,7 @@ impl Catalog {
             let Some(entry) = log.next().await? else { break };
             let id = entry.id;
             let operations =
-                if query.operations { self.operations(who, &effective, &entry).await? } else { None };
+                if query.operations { self.operations(who, rights.as_ref(), &entry).await? } else { None };
             let logged = Logged { entry, operations };
             let accepted = match &filter {
                 Some(filter) => filter.accepts(&values::Logged(&logged))?,
@@ -119,7 +126,7 @@ impl Catalog {
     async fn operations(
         &self,
         who: &Principal,
-        effective: &Effective,
+        rights: Option<&RefName>,
         entry: &LogEntry,
     ) -> Result<Option<Vec<Operation>>, Error> {
         let mut operations = Vec::with_capacity(entry.commit.operations.len());
@@ -142,7 +149,7 @@ impl Catalog {
                 Operation::Put { content, .. } => Some(content.content_type()),
                 Operation::Delete(_) => None,
             };
-            check.and_key(Access::ReadContentKey, effective.name(), operation.key(), content_type)
+            check.and_key(Access::ReadContentKey, rights, operation.key(), content_type)
         });
         let visible = self.visible(who, &check).await?;
         let seen: Vec<Operation> = operations

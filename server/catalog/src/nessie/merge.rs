@@ -40,10 +40,18 @@ pub struct Merged {
 impl Catalog {
     /// Merges a state into a branch.
     pub async fn merge(&self, who: &Principal, merge: Merge) -> Result<Merged, Error> {
-        let from = self.resolve_pinned(&merge.from, "Source hash").await?;
-        let target = self.resolve_target(&merge.target, "merge into").await?;
-        let check =
-            Check::on(Access::Commit, Some(&target.branch.name)).and(Access::ViewReference, from.name());
+        let from = self.resolve_pinned(&merge.from, "Source hash").await;
+        let target = self.resolve_target(&merge.target, "merge into").await;
+        let check = Check::on(Access::Commit, merge.target.ref_name().as_ref())
+            .and(Access::ViewReference, self.rights_on(&merge.from, None).await?.as_ref());
+        let (from, target) = match (from, target) {
+            (Ok(from), Ok(target)) => (from, target),
+            // What is not there is told to those who may know of it.
+            (Err(error), _) | (_, Err(error)) => {
+                self.authorize(who, &check).await?;
+                return Err(error);
+            }
+        };
         let touched = touched::by_merge(self, target.branch.target, from.commit).await?;
         let check = touched::add(check, &target.branch.name, &merge.options, touched);
         self.authorize(who, &check).await?;

@@ -13,7 +13,7 @@ pub mod history;
 pub mod log;
 pub mod merge;
 pub mod namespaces;
-mod page;
+pub(crate) mod page;
 pub mod point;
 mod prepare;
 pub mod references;

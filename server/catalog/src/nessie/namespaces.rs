@@ -60,7 +60,7 @@ impl Catalog {
         point: &Point,
         name: &Name,
     ) -> Result<Namespace, Error> {
-        let reference = point.ref_name();
+        let reference = self.rights_on(point, None).await?;
         let check = Check::on(Access::ViewReference, reference.as_ref());
         let namespace = Some(ContentType::Namespace);
         self.authorize(who, &check.and_key(Access::ReadContent, reference.as_ref(), &name.key, namespace))
@@ -76,7 +76,7 @@ impl Catalog {
         point: &Point,
         below: Option<&ContentKey>,
     ) -> Result<Vec<Namespace>, Error> {
-        let reference = point.ref_name();
+        let reference = self.rights_on(point, None).await?;
         self.authorize(who, &Check::on(Access::ReadEntries, reference.as_ref())).await?;
         let (_, state) = self.open(point, "Expected hash").await?;
         let range = match below {

@@ -110,6 +110,25 @@ impl Catalog {
         Ok(Effective { reference, commit })
     }
 
+    /// The reference that rights are asked on for reading a point, or `at` instead, which a page token brings: the one
+    /// named, or none for a state that does not lie in its history.
+    pub(crate) async fn rights_on(
+        &self,
+        point: &Point,
+        at: Option<CommitId>,
+    ) -> Result<Option<RefName>, Error> {
+        let named = point.ref_name();
+        if self.is_open() || (at.is_none() && !point.is_pinned()) {
+            return Ok(named);
+        }
+        // What cannot be resolved is told to those who may know of the reference.
+        let Ok(found) = self.resolve_point(point, "Hash").await else { return Ok(named) };
+        match &found.reference {
+            Some(reference) => self.rights_at(reference, at.unwrap_or(found.commit)).await,
+            None => Ok(None),
+        }
+    }
+
     /// Resolves a point for reading and opens the state there.
     pub(crate) async fn open(&self, point: &Point, what: &str) -> Result<(Effective, State), Error> {
         let effective = self.resolve_point(point, what).await?;

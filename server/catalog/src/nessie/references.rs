@@ -79,7 +79,6 @@ impl Catalog {
             RefKind::Branch => &[RefKind::Branch, RefKind::Tag][..],
             RefKind::Tag => &[RefKind::Tag][..],
         };
-        let mut asked = false;
         for kind in kinds {
             let mut at = if *kind == first_kind { first_name.clone() } else { None };
             // The first name is shown itself, so it is looked up before the names behind it.
@@ -90,7 +89,6 @@ impl Catalog {
             loop {
                 found.retain(|reference| reference.kind == *kind);
                 if !found.is_empty() {
-                    asked = true;
                     let check = found.iter().fold(Check::default(), |check, reference| {
                         check.and(Access::ViewReference, Some(&reference.name))
                     });
@@ -119,10 +117,6 @@ impl Catalog {
                 }
             }
         }
-        if !asked {
-            // An empty list is an answer too, to those who may see references at all.
-            self.authorize(who, &Check::on(Access::ViewReference, None)).await?;
-        }
         let (items, next) = page.finish();
         let next = next.map(|described| (described.reference.kind, described.reference.name));
         Ok(Page { items, next })
@@ -136,10 +130,7 @@ impl Catalog {
         kind: RefKind,
         source: &Point,
     ) -> Result<Reference, Error> {
-        let mut check = Check::on(Access::CreateReference, Some(name));
-        if let Some(source) = source.ref_name() {
-            check = check.and(Access::ViewReference, Some(&source));
-        }
+        let check = self.check_source(Check::on(Access::CreateReference, Some(name)), source).await?;
         self.authorize(who, &check).await?;
         let begins_default = kind == RefKind::Branch
             && *name == self.settings().default_branch
@@ -163,10 +154,8 @@ impl Catalog {
         kind: Option<RefKind>,
         target: &Point,
     ) -> Result<Reference, Error> {
-        let mut check = Check::on(Access::AssignReference, point.ref_name().as_ref());
-        if let Some(target) = target.ref_name() {
-            check = check.and(Access::ViewReference, Some(&target));
-        }
+        let check = Check::on(Access::AssignReference, point.ref_name().as_ref());
+        let check = self.check_source(check, target).await?;
         self.authorize(who, &check).await?;
         let found = match &point.name {
             Some(name) => self.find_reference(name).await?,
@@ -203,6 +192,15 @@ impl Catalog {
         }
         let expected = at(&found, &self.expected(point).await?)?;
         Ok(self.engine().delete_reference(&found.name, expected, who.who()).await?)
+    }
+
+    /// Asks too whether the state may be seen that a reference is to point at. Anybody knows the empty one.
+    async fn check_source(&self, check: Check, source: &Point) -> Result<Check, Error> {
+        let is_empty = source.hash.as_ref().is_none_or(|hash| *hash == Hash::Id(CommitId::NO_ANCESTOR));
+        if source.name.is_none() && is_empty && source.parts.is_empty() {
+            return Ok(check);
+        }
+        Ok(check.and(Access::ViewReference, self.rights_on(source, None).await?.as_ref()))
     }
 
     /// Where a reference is expected, relative parts applied.

@@ -20,7 +20,13 @@ fn record_key(kind: &str) -> Bytes {
 impl Catalog {
     /// The stored documents of these types, in their order; types without one are left out.
     pub async fn repository_configs(&self, who: &Principal, kinds: &[&str]) -> Result<Vec<Bytes>, Error> {
-        self.authorize(who, &Check::on(Access::ReadConfig, None)).await?;
+        let check = match kinds {
+            [] => Check::on(Access::ReadConfig, None),
+            kinds => {
+                kinds.iter().fold(Check::default(), |check, kind| check.and_config(Access::ReadConfig, kind))
+            }
+        };
+        self.authorize(who, &check).await?;
         let mut found = Vec::with_capacity(kinds.len());
         for kind in kinds {
             let record = self.engine().store().record(RecordSpace::Repository, &record_key(kind)).await?;
@@ -36,7 +42,7 @@ impl Catalog {
         kind: &str,
         document: Bytes,
     ) -> Result<Option<Bytes>, Error> {
-        self.authorize(who, &Check::on(Access::UpdateConfig, None)).await?;
+        self.authorize(who, &Check::default().and_config(Access::UpdateConfig, kind)).await?;
         let key = record_key(kind);
         for _ in 0..ATTEMPTS_MAX {
             let before = self.engine().store().record(RecordSpace::Repository, &key).await?;

@@ -2,10 +2,12 @@
 
 pub use lochan_storage_engine::merge::MetaOverrides;
 use lochan_storage_engine::merge::{Options, TransplantRequest};
+use lochan_storage_model::{CommitId, RefName};
 
 use super::{
     Point,
     merge::{Merged, judge},
+    point::Target,
     touched,
 };
 use crate::{
@@ -42,17 +44,15 @@ impl Catalog {
                 "At most {COMMITS_MAX} commits can be transplanted at once."
             )));
         }
-        let source = match &transplant.from {
-            Some(name) => Some(self.find_reference(name).await?.name),
-            None => None,
+        let check = self.check_transplant(&transplant).await?;
+        let (commits, target) = match self.find_transplant(&transplant).await {
+            Ok(found) => found,
+            // What is not there is told to those who may know of it.
+            Err(error) => {
+                self.authorize(who, &check).await?;
+                return Err(error);
+            }
         };
-        let mut commits = Vec::with_capacity(transplant.commits.len());
-        for point in &transplant.commits {
-            commits.push(self.resolve_pinned(point, "Hash to transplant").await?.commit);
-        }
-        let target = self.resolve_target(&transplant.target, "transplant into").await?;
-        let check =
-            Check::on(Access::Commit, Some(&target.branch.name)).and(Access::ViewReference, source.as_ref());
         let touched = touched::by_commits(self, &commits).await?;
         let check = touched::add(check, &target.branch.name, &transplant.options, touched);
         self.authorize(who, &check).await?;
@@ -67,5 +67,33 @@ impl Catalog {
         };
         let outcome = self.engine().transplant(request).await?;
         judge(Merged { branch, expected, outcome }, transplant.return_conflicts)
+    }
+
+    /// The commits and the branch they are to be repeated on.
+    async fn find_transplant(&self, transplant: &Transplant) -> Result<(Vec<CommitId>, Target), Error> {
+        if let Some(name) = &transplant.from {
+            self.find_reference(name).await?;
+        }
+        let mut commits = Vec::with_capacity(transplant.commits.len());
+        for point in &transplant.commits {
+            commits.push(self.resolve_pinned(point, "Hash to transplant").await?.commit);
+        }
+        let target = self.resolve_target(&transplant.target, "transplant into").await?;
+        Ok((commits, target))
+    }
+
+    /// Asks about the branch, and about every state that commits are taken from.
+    async fn check_transplant(&self, transplant: &Transplant) -> Result<Check, Error> {
+        let check = Check::on(Access::Commit, transplant.target.ref_name().as_ref());
+        let named = transplant.from.as_ref().map(|name| Point::head(name.as_str()));
+        let mut sources: Vec<Option<RefName>> = named.iter().map(Point::ref_name).collect();
+        for point in transplant.commits.iter().filter(|_| !self.is_open()) {
+            let name = point.name.clone().or_else(|| transplant.from.clone());
+            let rights = self.rights_on(&Point { name, ..point.clone() }, None).await?;
+            if !sources.contains(&rights) {
+                sources.push(rights);
+            }
+        }
+        Ok(sources.iter().fold(check, |check, source| check.and(Access::ViewReference, source.as_ref())))
     }
 }

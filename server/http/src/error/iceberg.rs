@@ -51,7 +51,10 @@ fn refusal_type(refusal: &Refusal) -> ErrorType {
         // On a table route Java takes it for "no such table", which is the mildest reading of a 404.
         Refusal::UnknownPath | Refusal::MisplacedPath => ErrorType::UnsupportedOperation,
         Refusal::WrongMethod { .. } | Refusal::NotOffered => ErrorType::UnsupportedOperation,
-        Refusal::Busy { .. } | Refusal::ReadTimeout => ErrorType::ServiceUnavailable,
+        Refusal::NoToken | Refusal::NoBearer | Refusal::BadToken(_) => ErrorType::NotAuthorized,
+        Refusal::Busy { .. } | Refusal::ReadTimeout | Refusal::TokenUndecided { .. } => {
+            ErrorType::ServiceUnavailable
+        }
         Refusal::Unexpected { outcome_unknown: true, .. } => ErrorType::CommitStateUnknown,
         Refusal::Unexpected { .. } => ErrorType::InternalServerError,
     }

@@ -69,7 +69,7 @@ pub(crate) fn render(
     };
     match refusal {
         Refusal::WrongMethod { allow } => reply.with_allow(&allow),
-        _ => reply,
+        refusal => reply.with_challenge(refusal.challenge()),
     }
 }
 

@@ -37,8 +37,14 @@ fn refusal_code(refusal: &Refusal) -> ErrorCode {
         | Refusal::BodyTooLarge { .. }
         | Refusal::TargetTooLong { .. } => ErrorCode::BadRequest,
         Refusal::UnsupportedMediaType(_) => ErrorCode::UnsupportedMediaType,
-        Refusal::Busy { .. } | Refusal::ReadTimeout => ErrorCode::ServiceUnavailable,
-        Refusal::UnknownPath
+        Refusal::Busy { .. } | Refusal::ReadTimeout | Refusal::TokenUndecided { .. } => {
+            ErrorCode::ServiceUnavailable
+        }
+        // The contract has no code for 401.
+        Refusal::NoToken
+        | Refusal::NoBearer
+        | Refusal::BadToken(_)
+        | Refusal::UnknownPath
         | Refusal::MisplacedPath
         | Refusal::WrongMethod { .. }
         | Refusal::NotAcceptable

@@ -1,7 +1,10 @@
 //! Refusals of the HTTP layer itself.
 
+use std::time::Duration;
+
 use http::StatusCode;
 use lochan_api_spec::syntax::query::QueryError;
+use lochan_server_catalog::access::identity::{Reason, Unknown};
 
 /// Why the HTTP layer refused or gave up a request. The text is what the client reads.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +53,21 @@ pub enum Refusal {
     /// The body ended early or the connection broke.
     #[error("The request body could not be read to its end.")]
     BodyBroken,
+    /// The request says not who sends it.
+    #[error("This server wants to know who asks: send 'Authorization: Bearer TOKEN'.")]
+    NoToken,
+    /// The request says who sends it in a way that is not understood.
+    #[error("The Authorization header is not understood: there must be one, 'Bearer TOKEN'.")]
+    NoBearer,
+    /// The token is no good.
+    #[error("Not authenticated: {0}.")]
+    BadToken(Reason),
+    /// Whether a token is good cannot be found out now.
+    #[error("The server cannot find out now whether the token is good; nothing was done.")]
+    TokenUndecided {
+        /// When to try again.
+        retry_after: Duration,
+    },
     /// Too much is at work already. Nothing was done.
     #[error("The server is busy; nothing was done.")]
     Busy {
@@ -78,6 +96,15 @@ impl From<QueryError> for Refusal {
     }
 }
 
+impl From<Unknown> for Refusal {
+    fn from(unknown: Unknown) -> Self {
+        match unknown {
+            Unknown::Refused(reason) => Refusal::BadToken(reason),
+            Unknown::Undecided { retry_after } => Refusal::TokenUndecided { retry_after },
+        }
+    }
+}
+
 impl Refusal {
     /// Its status, the same on every surface.
     pub fn status(&self) -> StatusCode {
@@ -92,7 +119,10 @@ impl Refusal {
             Refusal::TargetTooLong { .. } => StatusCode::URI_TOO_LONG,
             Refusal::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
             Refusal::BodyBroken => StatusCode::BAD_REQUEST,
-            Refusal::Busy { .. } | Refusal::ReadTimeout => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::NoToken | Refusal::NoBearer | Refusal::BadToken(_) => StatusCode::UNAUTHORIZED,
+            Refusal::Busy { .. } | Refusal::ReadTimeout | Refusal::TokenUndecided { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Refusal::NotOffered => StatusCode::NOT_IMPLEMENTED,
             Refusal::Unexpected { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -115,6 +145,20 @@ impl Refusal {
         match self {
             Refusal::Busy { retry_after_seconds } => Some(*retry_after_seconds),
             Refusal::ReadTimeout => Some(crate::limits::RETRY_AFTER_SECONDS),
+            Refusal::TokenUndecided { retry_after } => Some(super::seconds(*retry_after)),
+            _ => None,
+        }
+    }
+
+    /// What `WWW-Authenticate` says (RFC 6750, section 3): an error only to those who did send a token.
+    pub fn challenge(&self) -> Option<String> {
+        let invalid = |text: &dyn std::fmt::Display| {
+            format!("Bearer realm=\"lochan\", error=\"invalid_token\", error_description=\"{text}\"")
+        };
+        match self {
+            Refusal::NoToken => Some("Bearer realm=\"lochan\"".to_owned()),
+            Refusal::NoBearer => Some("Bearer realm=\"lochan\", error=\"invalid_request\"".to_owned()),
+            Refusal::BadToken(reason) => Some(invalid(reason)),
             _ => None,
         }
     }

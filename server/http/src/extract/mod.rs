@@ -1,5 +1,6 @@
 //! What a handler is given: the request, read, decoded and bounded.
 
+mod bearer;
 mod body;
 mod commit_headers;
 mod json;
@@ -10,6 +11,7 @@ mod request_id;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bearer::Credential;
 pub(crate) use body::{BodyBudget, ReadBody, read_body};
 pub use commit_headers::CommitHeaders;
 pub use json::from_json;

@@ -1,6 +1,7 @@
 //! The request as a handler sees it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -8,14 +9,14 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use lochan_api_spec::syntax::query::{Pairs, QueryParams};
 use lochan_server_catalog::requests::RequestKey;
-use lochan_server_catalog::{Admission, Principal};
+use lochan_server_catalog::{Admission, Api, Identity, Principal};
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{CommitHeaders, Presence, RequestId, from_json};
 use crate::error::Refusal;
-use crate::router::{Op, Params, Span};
+use crate::router::{Op, Params, Span, Surface};
 
 /// A routed request with its body in memory, decoded and within its limit.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub struct Req {
     pub body: Bytes,
     /// The id for answers and logs.
     pub id: RequestId,
+    /// Who asks; `None` while authentication is off, and where anybody may ask.
+    pub identity: Option<Arc<Identity>>,
     /// Whether the client still waits.
     pub presence: Presence,
     /// Until when a mutating operation must have been admitted.
@@ -81,7 +84,18 @@ impl Req {
     pub fn principal(&self) -> Principal {
         let (presence, deadline) = (self.presence.clone(), self.admission_deadline);
         let admission = Admission::new(move || !presence.is_gone() && Instant::now() < deadline);
-        Principal { admission, request: self.request, ..Principal::default() }
+        let api = match self.op.surface() {
+            Surface::NessieV1 => Api::NessieV1,
+            Surface::NessieV2 => Api::NessieV2,
+            Surface::Iceberg => Api::Iceberg,
+            Surface::Ext => Api::Lochan,
+        };
+        match self.identity.as_deref() {
+            None => Principal { admission, api, request: self.request, ..Principal::default() },
+            Some(Identity { name, roles }) => {
+                Principal { name: name.clone(), roles: roles.clone(), api, admission, request: self.request }
+            }
+        }
     }
 
     /// The `Nessie-Commit-*` headers.

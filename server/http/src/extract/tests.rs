@@ -252,6 +252,7 @@ fn request(list: &[(&'static str, &str)]) -> Req {
         params,
         body: Bytes::new(),
         id: RequestId::Made(0, 0),
+        identity: None,
         presence: Presence::default(),
         admission_deadline: std::time::Instant::now(),
         request: None,

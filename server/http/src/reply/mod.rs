@@ -6,7 +6,9 @@ mod gzip;
 mod tests;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, RETRY_AFTER, VARY};
+use http::header::{
+    ALLOW, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+};
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 use serde::Serialize;
@@ -26,12 +28,21 @@ pub struct Reply {
     content_type: HeaderValue,
     etag: Option<HeaderValue>,
     retry_after_seconds: Option<u32>,
-    allow: Option<HeaderValue>,
+    refused: Option<(Refused, HeaderValue)>,
+}
+
+/// Which header tells more of a refusal. No answer has two of them.
+#[derive(Clone, Copy, Debug)]
+enum Refused {
+    /// `Allow`.
+    Method,
+    /// `WWW-Authenticate`.
+    Stranger,
 }
 
 impl Reply {
     fn new(status: StatusCode, content_type: HeaderValue, body: Bytes) -> Self {
-        Reply { status, body, content_type, etag: None, retry_after_seconds: None, allow: None }
+        Reply { status, body, content_type, etag: None, retry_after_seconds: None, refused: None }
     }
 
     /// 200 with a JSON document.
@@ -86,7 +97,14 @@ impl Reply {
 
     /// The same with `Allow`.
     pub(crate) fn with_allow(mut self, allow: &str) -> Self {
-        self.allow = HeaderValue::try_from(allow).ok();
+        self.refused = HeaderValue::try_from(allow).ok().map(|allow| (Refused::Method, allow));
+        self
+    }
+
+    /// The same with `WWW-Authenticate`.
+    pub(crate) fn with_challenge(mut self, challenge: Option<String>) -> Self {
+        let challenge = challenge.and_then(|challenge| HeaderValue::try_from(challenge).ok());
+        self.refused = challenge.map(|challenge| (Refused::Stranger, challenge));
         self
     }
 
@@ -119,8 +137,10 @@ impl Reply {
         if let Some(seconds) = self.retry_after_seconds {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if let Some(allow) = self.allow {
-            headers.insert(ALLOW, allow);
+        match self.refused {
+            Some((Refused::Method, allow)) => drop(headers.insert(ALLOW, allow)),
+            Some((Refused::Stranger, challenge)) => drop(headers.insert(WWW_AUTHENTICATE, challenge)),
+            None => {}
         }
         response
     }

@@ -1,6 +1,6 @@
 //! Every operation served. What there is to know about one is declared once, in `api-spec`; here it gets a number.
 
-use lochan_api_spec::endpoint::{Endpoint, EndpointInfo, Method as Verb, Surface as Declared};
+use lochan_api_spec::endpoint::{Auth, Endpoint, EndpointInfo, Method as Verb, Surface as Declared};
 use lochan_api_spec::{ext, iceberg, nessie};
 
 /// The wire contract an operation belongs to; it decides how errors look.
@@ -49,6 +49,7 @@ pub(super) struct Declaration {
     pub(super) method: Verb,
     pub(super) template: &'static str,
     pub(super) effect: Effect,
+    pub(super) auth: Auth,
 }
 
 impl Declaration {
@@ -60,7 +61,7 @@ impl Declaration {
             Declared::Ext => Surface::Ext,
         };
         let effect = if info.mutates { Effect::Writes } else { Effect::Reads };
-        Declaration { surface, method: info.method, template: info.path, effect }
+        Declaration { surface, method: info.method, template: info.path, effect, auth: info.auth }
     }
 }
 
@@ -194,6 +195,11 @@ impl Op {
     /// What it does to the store.
     pub fn effect(self) -> Effect {
         self.declaration().effect
+    }
+
+    /// Who may call it while authentication is on.
+    pub fn auth(self) -> Auth {
+        self.declaration().auth
     }
 
     /// Whether clients of Iceberg ask, when it fails with a 5xx, whether it was applied.

@@ -141,6 +141,16 @@ impl Filter {
         Self { compiled, spent_us: AtomicU64::new(0) }
     }
 
+    /// The same filter, with nothing spent.
+    pub(crate) fn anew(&self) -> Self {
+        Self::of(self.compiled.clone())
+    }
+
+    /// Whether it looks at a variable.
+    pub(crate) fn looks_at(&self, variable: &str) -> bool {
+        self.compiled.uses.variables().any(|used| used == variable)
+    }
+
     /// Whether the filter accepts the subject. What fails while it is evaluated, gives no boolean or costs too much is
     /// the client's mistake.
     pub(crate) fn accepts(&self, subject: &dyn Subject) -> Result<bool, Error> {

@@ -11,6 +11,8 @@ pub(crate) enum Kind {
     Entries,
     /// Keys of a diff.
     Differences,
+    /// Questions about access: expressions over them are rules.
+    Rules,
 }
 
 /// What is known about a value before anything is evaluated.
@@ -84,6 +86,8 @@ const OPERATION: Type = Type::Object(&[
     ("content", Type::Object(CONTENT)),
 ]);
 
+const API: &[Field] = &[("apiName", Type::Any), ("apiVersion", Type::Any)];
+
 impl Kind {
     /// Its variables.
     pub(super) const fn variables(self) -> &'static [Field] {
@@ -97,6 +101,17 @@ impl Kind {
             Self::Commits => &[("commit", Type::Object(COMMIT)), ("operations", Type::List(&OPERATION))],
             Self::Entries => &[("entry", Type::Object(ENTRY))],
             Self::Differences => &[("key", Type::Object(KEY))],
+            Self::Rules => &[
+                ("op", Type::Any),
+                ("role", Type::Any),
+                ("roles", Type::List(&Type::Any)),
+                ("ref", Type::Any),
+                ("path", Type::Any),
+                ("contentType", Type::Any),
+                ("type", Type::Any),
+                ("actions", Type::List(&Type::Any)),
+                ("api", Type::Object(API)),
+            ],
         }
     }
 }

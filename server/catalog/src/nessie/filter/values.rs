@@ -12,7 +12,10 @@ use lochan_storage_model::{ContentKey, ContentType, Instant};
 use lochan_storage_odb::RefKind;
 
 use super::{Subject, check::Uses};
-use crate::nessie::{log, references};
+use crate::{
+    access,
+    nessie::{log, references},
+};
 
 /// What stands for a dot inside an element in the legacy form of keys.
 const LEGACY_DOT: char = '\u{1d}';
@@ -33,6 +36,14 @@ pub(crate) struct Described<'a>(pub(crate) &'a references::Described);
 
 /// A commit of a log.
 pub(crate) struct Logged<'a>(pub(crate) &'a log::Logged);
+
+/// A question about access.
+pub(crate) struct Asked<'a> {
+    /// Who asks.
+    pub(crate) who: &'a access::Principal,
+    /// What for.
+    pub(crate) subject: &'a access::Subject,
+}
 
 impl Subject for Key<'_> {
     fn variable(&self, name: &str, uses: &Uses) -> Value {
@@ -91,6 +102,34 @@ impl Subject for Logged<'_> {
                 Value::List(Arc::new(operations.collect()))
             }
             _ => commit(Some(&self.0.entry), |field| uses.has(name, field)),
+        }
+    }
+}
+
+impl Subject for Asked<'_> {
+    fn variable(&self, name: &str, _: &Uses) -> Value {
+        let (who, subject) = (self.who, self.subject);
+        match name {
+            "op" => text(subject.access.word()),
+            "role" => text(&who.name),
+            "roles" => texts(&who.roles),
+            "ref" => text(subject.reference_word()),
+            "path" => {
+                text(&subject.content.as_ref().map(|(key, _)| legacy(key.elements())).unwrap_or_default())
+            }
+            "contentType" => {
+                let known = subject.content.as_ref().and_then(|(_, content_type)| *content_type);
+                text(known.map_or("", type_word))
+            }
+            "type" => text(subject.config.as_deref().unwrap_or_default()),
+            "actions" => texts(&subject.actions),
+            _ => {
+                let (name, version) = who.api.words();
+                let mut object = Object::default();
+                object.set("apiName", text(name));
+                object.set("apiVersion", Value::Int(version));
+                object.into()
+            }
         }
     }
 }
