@@ -13,6 +13,14 @@ pub enum Error {
     /// The words do not make a command.
     #[error("{0}")]
     Usage(String),
+    /// Words in the shell that make no statement.
+    #[error("{message}")]
+    Statement {
+        /// What is wrong.
+        message: String,
+        /// How the statements are written that begin with its first word.
+        usage: Vec<&'static str>,
+    },
     /// The settings cannot be used.
     #[error("{0}")]
     Settings(String),
@@ -133,6 +141,7 @@ impl Error {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Usage(_)
+            | Self::Statement { .. }
             | Self::Settings(_)
             | Self::File { .. }
             | Self::Stream { .. }

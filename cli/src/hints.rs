@@ -41,6 +41,12 @@ pub fn offline(error: &Error) -> Vec<String> {
         Error::Settings(message) if message.starts_with("the endpoint") => {
             vec![format!("an endpoint is the server's root, such as {ENDPOINT_DEFAULT}")]
         }
+        Error::Statement { usage, .. } if usage.is_empty() => {
+            vec!["`help` lists what can be said".to_owned()]
+        }
+        Error::Statement { usage, .. } => {
+            usage.iter().map(|usage| usage.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+        }
         _ => Vec::new(),
     }
 }

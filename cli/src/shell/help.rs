@@ -45,14 +45,16 @@ pub fn of_statement(topic: &str) -> Option<String> {
     if topic.chars().any(|c| c.is_ascii_lowercase()) && Cli::command().find_subcommand(topic).is_some() {
         return None;
     }
+    let found = usages(topic);
+    (!found.is_empty()).then(|| found.join("\n"))
+}
+
+/// Each statement that begins with these words, as it is written.
+pub fn usages(topic: &str) -> Vec<&'static str> {
     let topic = topic.to_ascii_uppercase();
     let first = topic.split(' ').next().unwrap_or_default();
-    let found: Vec<&str> = STATEMENTS
-        .iter()
-        .filter(|(known, _)| known.starts_with(&topic) || *known == first)
-        .map(|(_, usage)| *usage)
-        .collect();
-    (!found.is_empty()).then(|| found.join("\n  "))
+    let fits = |known: &str| !first.is_empty() && (known.starts_with(&topic) || known == first);
+    STATEMENTS.iter().filter(|(known, _)| fits(known)).map(|(_, usage)| *usage).collect()
 }
 
 /// Everything that can be said.

@@ -176,9 +176,7 @@ impl Shell<'_> {
             }
             // Words of both kinds of verbs (`show`, `merge`) that are no statement may be a command line.
             Err(trouble) if shouted || !own && help::is_statement(verb) => {
-                let usage = help::of_statement(verb).map(|usage| format!("; the statement is\n  {usage}"));
-                let message = format!("{trouble}{}", usage.unwrap_or_default());
-                self.failed(&Error::Usage(message))
+                self.failed(&Error::Statement { message: trouble.to_string(), usage: help::usages(verb) })
             }
             Err(_) => self.command(words.into_iter().map(|word| word.text).collect(), Allowed::Nothing),
         }

@@ -33,7 +33,7 @@ async fn every_statement_of_the_nessie_cli_does_its_work() {
     let ran = world.script(&script).await;
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(
-        ran.err.contains("expected the end, found 'ON'") && ran.err.contains("stopped at line 22"),
+        ran.err.contains("expected the end, found 'ON'") && ran.err.contains("stopped at line 21"),
         "{ran:?}"
     );
     for said in [
