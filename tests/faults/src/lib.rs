@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod client;
+pub mod histories;
 pub mod model;
 pub mod observe;
 pub mod process;

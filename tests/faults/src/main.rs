@@ -14,6 +14,8 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "lochan-faults", version)]
 enum Command {
+    /// Records what clients are told while a server is killed and paused, and looks for what no order explains.
+    Histories(commands::histories::Args),
     /// Kills a server at random moments under sixteen writers.
     Kill(commands::kill::Args),
     /// Compares commits, merges, transplants and diffs with a naive model, in process.
@@ -26,6 +28,7 @@ impl Command {
     /// Runs to the end and says whether all was well.
     fn run(&self) -> Result<bool> {
         match self {
+            Self::Histories(args) => commands::histories::run(args),
             Self::Kill(args) => commands::kill::run(args),
             Self::Model(args) => commands::model::run(args),
             Self::Simulate(args) => commands::simulate::run(args),

@@ -160,11 +160,25 @@ impl Server {
         self.child.kill().await.context("sending SIGKILL")
     }
 
-    /// Asks the server to end and waits for it.
-    pub async fn stop(&mut self) -> Result<()> {
+    fn signal(&self, signal: Signal) -> Result<()> {
         let id = self.child.id().context("the server has ended by itself")?;
         let pid = i32::try_from(id).ok().and_then(Pid::from_raw).context("process id")?;
-        kill_process(pid, Signal::TERM).context("sending SIGTERM")?;
+        kill_process(pid, signal).with_context(|| format!("sending {signal:?}"))
+    }
+
+    /// Stops the server where it is (SIGSTOP).
+    pub fn pause(&self) -> Result<()> {
+        self.signal(Signal::STOP)
+    }
+
+    /// Lets a paused server go on (SIGCONT).
+    pub fn go_on(&self) -> Result<()> {
+        self.signal(Signal::CONT)
+    }
+
+    /// Asks the server to end and waits for it.
+    pub async fn stop(&mut self) -> Result<()> {
+        self.signal(Signal::TERM)?;
         let status = timeout(Duration::from_secs(STOP_WAIT_S_MAX), self.child.wait())
             .await
             .context("the server did not end in time")??;

@@ -1,5 +1,6 @@
 //! The subcommands, a file each: `Args` and `run`, which prints a report and returns whether all was well.
 
+pub mod histories;
 pub mod kill;
 pub mod model;
 pub mod simulate;
