@@ -15,6 +15,7 @@ mod folder;
 mod in_flight;
 mod keys;
 mod mark;
+mod objects;
 mod positions;
 mod rows;
 mod snapshots;

@@ -19,7 +19,7 @@ use lochan_storage_odb::StoreError;
 use crate::{
     error,
     keys::{self, Position, Space},
-    rows,
+    objects, rows,
     trouble::{Cause, Trouble},
     walk::Walk,
 };
@@ -89,8 +89,10 @@ impl Positions {
             let (key, value) = row.map_err(error::read)?;
             let position = Position::from_bytes(keys::inside(&key))
                 .ok_or_else(|| error::damaged("an object row", "its key is no position"))?;
-            let (header, _) = rows::ObjectHeader::read(&value).map_err(error::row("an object row"))?;
-            queue.entries.push((header.id, position));
+            for entry in objects::entries(&value).map_err(error::row("an object row"))? {
+                let entry = entry.map_err(error::row("an object row"))?;
+                queue.entries.push((entry.header.id, position));
+            }
             queue.through = position.batch;
         }
         // Numbers are never given out twice, so chunks of records count as well.
@@ -187,14 +189,16 @@ impl Positions {
         let mut walk = Walk::new(&self.tree, space, end);
         while let Some(row) = walk.next() {
             let Ok((key, row)) = row else { continue };
-            let (Some(position), Ok((header, _))) =
-                (Position::from_bytes(keys::inside(&key)), rows::ObjectHeader::read(&row))
+            let (Some(position), Ok(entries)) =
+                (Position::from_bytes(keys::inside(&key)), objects::entries(&row))
             else {
                 continue;
             };
-            let entry = self.tree.get(keys::position(header.id));
-            if !entry.is_ok_and(|row| row.is_none_or(|row| rows::read_positions(&row).is_ok())) {
-                write(&self.shared.recent).insert(header.id, position);
+            for id in entries.flatten().map(|entry| entry.header.id) {
+                let entry = self.tree.get(keys::position(id));
+                if !entry.is_ok_and(|row| row.is_none_or(|row| rows::read_positions(&row).is_ok())) {
+                    write(&self.shared.recent).insert(id, position);
+                }
             }
         }
         known.insert(place);

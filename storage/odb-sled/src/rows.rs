@@ -2,21 +2,15 @@
 
 use bytes::Bytes;
 use lochan_storage_model::{
-    DecodeError, ObjectId, ObjectKind, RefName,
+    DecodeError, RefName,
     encoding::{Reader, Writer},
 };
-use lochan_storage_odb::{Epoch, RefLogEntry};
+use lochan_storage_odb::RefLogEntry;
 
 use crate::keys::Position;
 
 /// Format version of the rows of this crate.
-const FORMAT: u8 = 1;
-/// The only codec: bytes as they are.
-const CODEC_PLAIN: u8 = 0;
-/// The only key: none.
-const KEY_NONE: u8 = 0;
-/// Where the epoch stands in an object row.
-const EPOCH_AT: usize = 4;
+pub(crate) const FORMAT: u8 = 1;
 /// Largest value of one row, in bytes. sled rewrites a leaf of up to 17 rows as one piece, and a piece of 128 KiB or more
 /// becomes a file of its own that is never synced. With the longest key (2 KiB) 17 such rows stay below that.
 pub(crate) const VALUE_BYTES_MAX: usize = 5 * 1024;
@@ -30,66 +24,6 @@ pub(crate) const LOG_ROW_BYTES: usize = 3 * 1024;
 /// Number of chunks for `size` bytes; 0 if they fit in the row itself.
 pub(crate) fn chunks(size: usize) -> u32 {
     if size <= CHUNK_BYTES { 0 } else { u32::try_from(size.div_ceil(CHUNK_BYTES)).unwrap_or(u32::MAX) }
-}
-
-/// What an object row says in front of its bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ObjectHeader {
-    pub kind: ObjectKind,
-    pub epoch: Epoch,
-    pub id: ObjectId,
-    pub size: usize,
-}
-
-impl ObjectHeader {
-    /// Writes the row of an object; `bytes` stand in it unless they are chunked.
-    pub(crate) fn write(&self, bytes: &[u8], row: &mut Vec<u8>) {
-        row.clear();
-        row.extend_from_slice(&[FORMAT, self.kind.byte(), CODEC_PLAIN, KEY_NONE]);
-        row.extend_from_slice(&self.epoch.to_be_bytes());
-        row.extend_from_slice(self.id.as_bytes());
-        if chunks(self.size) == 0 {
-            row.push(0);
-            row.extend_from_slice(bytes);
-        } else {
-            row.push(1);
-            row.extend_from_slice(&(self.size as u64).to_be_bytes());
-        }
-    }
-
-    /// Reads a row; the bytes are `None` if they are chunked.
-    pub(crate) fn read(row: &[u8]) -> Result<(Self, Option<&[u8]>), DecodeError> {
-        let mut r = Reader::new(row);
-        format(&mut r, "object row")?;
-        let kind = ObjectKind::from_byte(r.u8("object kind")?).ok_or(DecodeError::Invalid("object kind"))?;
-        if r.u8("codec")? != CODEC_PLAIN {
-            return Err(DecodeError::Invalid("codec"));
-        }
-        if r.u8("key id")? != KEY_NONE {
-            return Err(DecodeError::Invalid("key id"));
-        }
-        let epoch = Epoch::from_be_bytes(r.array("epoch")?);
-        let id = r.object_id("object id")?;
-        match r.u8("chunked")? {
-            0 => Ok((Self { kind, epoch, id, size: r.rest().len() }, Some(r.rest()))),
-            1 => {
-                let size = u64::from_be_bytes(r.array("object size")?);
-                r.end()?;
-                let size = usize::try_from(size).map_err(|_| DecodeError::Invalid("object size"))?;
-                Ok((Self { kind, epoch, id, size }, None))
-            }
-            _ => Err(DecodeError::Invalid("chunked")),
-        }
-    }
-
-    /// The same row with another epoch.
-    pub(crate) fn renewed(row: &[u8], epoch: Epoch) -> Vec<u8> {
-        let mut row = row.to_vec();
-        for (to, from) in row.iter_mut().skip(EPOCH_AT).zip(epoch.to_be_bytes()) {
-            *to = from;
-        }
-        row
-    }
 }
 
 /// The value of a record: in its row, or in chunks.
@@ -233,7 +167,7 @@ pub(crate) fn read_positions(row: &[u8]) -> Result<Vec<Position>, DecodeError> {
     Ok(positions)
 }
 
-fn format(r: &mut Reader<'_>, what: &'static str) -> Result<(), DecodeError> {
+pub(crate) fn format(r: &mut Reader<'_>, what: &'static str) -> Result<(), DecodeError> {
     match r.u8(what)? {
         FORMAT => Ok(()),
         found => Err(DecodeError::Version { what, found }),

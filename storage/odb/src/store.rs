@@ -193,7 +193,7 @@ pub trait Sweep: Store {
     /// Begins a sweep: durable on return; objects put from now on carry the new epoch.
     async fn begin_epoch(&self) -> Result<Epoch, StoreError>;
 
-    /// At most `limit` stored objects after `after` (exclusive), in the order in which they were first put. The last one's
+    /// At most `limit` stored objects after `after` (exclusive), in the order of the batches that first put them. The last one's
     /// token continues the scan, now or when more has been put; tokens of one instance compare as bytes. A stretch that
     /// cannot be read is one error in between.
     async fn scan_objects(&self, after: Option<Bytes>, limit: usize) -> Result<Vec<Scanned>, StoreError>;

@@ -17,7 +17,8 @@ use crate::{
     chunks, error,
     in_flight::InFlight,
     keys::{self, Position, Space},
-    rows::{self, ObjectHeader, RecordValue},
+    objects::ObjectHeader,
+    rows::{self, RecordValue},
     sums::Rows,
     walk::{Unreadable, Walk},
 };

@@ -11,20 +11,20 @@ use super::Session;
 use crate::{
     chunks, error,
     keys::{self, Position, Space},
-    rows::{self, ObjectHeader, RecordValue},
+    objects::{self, Entry},
+    rows::{self, RecordValue},
 };
 
 impl Session {
     pub(super) fn object(&self, kind: ObjectKind, id: ObjectId) -> Result<Option<Bytes>, StoreError> {
         let Some((position, row)) = self.locate(id)? else { return Ok(None) };
-        let what = || format!("object {id}");
-        let (header, bytes) = ObjectHeader::read(&row).map_err(error::row(what()))?;
-        if header.kind != kind {
+        let Some(entry) = find(&row, id)? else { return Ok(None) };
+        if entry.header.kind != kind {
             return Ok(None);
         }
-        let bytes = match bytes {
+        let bytes = match entry.bytes {
             Some(bytes) => Bytes::copy_from_slice(bytes),
-            None => match chunks::read(&self.tree, position, header.size)? {
+            None => match chunks::read(&self.tree, position, entry.header.size)? {
                 Some(bytes) => bytes,
                 // A sweep may have deleted it since the row was read.
                 None if self.locate(id)?.is_none() => return Ok(None),
@@ -248,8 +248,7 @@ impl Session {
     /// The row at `position` if `id` stands there.
     pub(super) fn row_at(&self, position: Position, id: ObjectId) -> Result<Option<sled::IVec>, StoreError> {
         let Some(row) = self.tree.get(keys::object(position)).map_err(error::read)? else { return Ok(None) };
-        let (header, _) = ObjectHeader::read(&row).map_err(error::row(format!("object {id}")))?;
-        Ok((header.id == id).then_some(row))
+        Ok(find(&row, id)?.is_some().then_some(row))
     }
 
     pub(super) fn stored_reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError> {
@@ -271,6 +270,11 @@ impl Session {
         };
         Ok(Record { version, value })
     }
+}
+
+/// The object `id` of a row.
+pub(super) fn find(row: &[u8], id: ObjectId) -> Result<Option<Entry<'_>>, StoreError> {
+    objects::find(row, id).map_err(error::row(format!("object {id}")))
 }
 
 pub(super) fn decode_log(name: &RefName, key: &[u8], row: &[u8]) -> Result<Vec<RefLogEntry>, StoreError> {

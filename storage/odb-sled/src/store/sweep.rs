@@ -1,17 +1,24 @@
 //! Maintenance: epochs, scanning, deleting.
 
-use std::{collections::HashSet, sync::atomic::Ordering};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::atomic::Ordering,
+};
 
 use bytes::Bytes;
-use lochan_storage_model::{Micros, ObjectId, ObjectKind, RefName};
+use lochan_storage_model::{DecodeError, Micros, ObjectId, ObjectKind, RefName};
 use lochan_storage_odb::{Epoch, NewObject, ObjectInfo, RefLogEntry, Scanned, StoreError};
 
-use super::{Session, Writer, read::decode_log};
+use super::{
+    Session, Writer,
+    read::{decode_log, find},
+};
 use crate::{
     chunks, error,
     in_flight::InFlight,
     keys::{self, Position, Space},
-    rows::{self, ObjectHeader},
+    objects::{self, Entry, ObjectHeader},
+    rows,
     sums::Rows,
     walk::{Unreadable, Walk},
 };
@@ -42,23 +49,20 @@ impl Session {
         after: Option<Bytes>,
         limit: usize,
     ) -> Result<Vec<Scanned>, StoreError> {
-        let mut walk = self.walk_objects(after.as_ref());
+        let (mut walk, mut last) = self.walk_objects(after.as_deref());
         let mut found = Vec::new();
         while found.len() < limit {
-            found.push(match walk.next() {
+            match walk.next() {
                 None => break,
-                Some(Err(unreadable)) => told(&unreadable),
-                Some(Ok((key, row))) => {
-                    let info = ObjectHeader::read(&row).map_err(error::row("an object row"));
-                    let info = info.map(|(ObjectHeader { kind, epoch, id, size }, _)| ObjectInfo {
-                        id,
-                        kind,
-                        size,
-                        epoch,
-                    });
-                    (Bytes::copy_from_slice(keys::inside(&key)), info)
-                }
-            });
+                Some(Err(unreadable)) => found.push(told(&unreadable)),
+                Some(Ok((key, row))) => match objects::behind(&row, last.take()) {
+                    Err(error) => found.push(undecodable(&key, error)),
+                    Ok(entries) => found.extend(entries.iter().take(limit - found.len()).map(|entry| {
+                        let ObjectHeader { kind, epoch, id, size } = entry.header;
+                        (token(&key, id), Ok(ObjectInfo { id, kind, size, epoch }))
+                    })),
+                },
+            }
         }
         Ok(found)
     }
@@ -71,23 +75,31 @@ impl Session {
     ) -> Result<Vec<Scanned<NewObject>>, StoreError> {
         let mut read = 0;
         let mut found = Vec::new();
-        let mut walk = self.walk_objects(after.as_ref());
+        let (mut walk, mut last) = self.walk_objects(after.as_deref());
         while found.len() < limit && read < bytes_max {
             match walk.next() {
                 None => break,
                 Some(Err(unreadable)) => found.push(told(&unreadable)),
-                Some(Ok((key, row))) => {
-                    let token = Bytes::copy_from_slice(keys::inside(&key));
-                    match error::guarded(|| self.whole(&key, &row)) {
-                        // A sweep has deleted it since its row was read.
-                        Ok(None) => {}
-                        Ok(Some(object)) => {
-                            read += object.bytes.len();
-                            found.push((token, Ok(object)));
+                Some(Ok((key, row))) => match objects::behind(&row, last.take()) {
+                    Err(error) => found.push(undecodable(&key, error)),
+                    Ok(entries) => {
+                        for entry in entries.iter().take(limit - found.len()) {
+                            if read >= bytes_max {
+                                break;
+                            }
+                            let token = token(&key, entry.header.id);
+                            match error::guarded(|| self.whole(&key, entry)) {
+                                // A sweep has deleted it since its row was read.
+                                Ok(None) => {}
+                                Ok(Some(object)) => {
+                                    read += object.bytes.len();
+                                    found.push((token, Ok(object)));
+                                }
+                                Err(error) => found.push((token, Err(error))),
+                            }
                         }
-                        Err(error) => found.push((token, Err(error))),
                     }
-                }
+                },
             }
         }
         Ok(found)
@@ -126,24 +138,39 @@ fn told<T>(Unreadable { place, detail, last }: &Unreadable) -> Scanned<T> {
     (Bytes::copy_from_slice(keys::inside(last)), Err(error::damaged(place.as_str(), detail.as_str())))
 }
 
+/// A row that says nothing, as a scan tells it.
+fn undecodable<T>(key: &[u8], error: DecodeError) -> Scanned<T> {
+    (Bytes::copy_from_slice(keys::inside(key)), Err(error::row("an object row")(error)))
+}
+
+/// Where a scan goes on: behind the object `id` of a row.
+fn token(key: &[u8], id: ObjectId) -> Bytes {
+    [keys::inside(key), id.as_bytes()].concat().into()
+}
+
 impl Session {
-    /// The rows of objects behind a token.
-    fn walk_objects(&self, after: Option<&Bytes>) -> Walk<'_> {
+    /// The rows of objects from a token on, and the object of the first of them that was told last.
+    fn walk_objects(&self, after: Option<&[u8]>) -> (Walk<'_>, Option<ObjectId>) {
         let space = keys::key(Space::Object, &[]);
-        let from = match after {
-            None => space.clone(),
-            Some(token) => [space.as_slice(), token, &[0]].concat(),
-        };
-        Walk::new(&self.tree, from, keys::end_of(&space))
+        let end = keys::end_of(&space);
+        let Some(after) = after else { return (Walk::new(&self.tree, space, end), None) };
+        let told = after.split_at_checked(keys::POSITION_BYTES);
+        match told.and_then(|(position, id)| Some((position, id.try_into().ok()?))) {
+            // Others may stand behind it in its row.
+            Some((position, id)) => {
+                let from = [space.as_slice(), position].concat();
+                (Walk::new(&self.tree, from, end), Some(ObjectId::from_bytes(id)))
+            }
+            None => (Walk::new(&self.tree, [space.as_slice(), after, &[0]].concat(), end), None),
+        }
     }
 
-    /// The object of a row, hashed.
-    fn whole(&self, key: &[u8], row: &[u8]) -> Result<Option<NewObject>, StoreError> {
+    /// An object of a row, hashed.
+    fn whole(&self, key: &[u8], entry: &Entry<'_>) -> Result<Option<NewObject>, StoreError> {
         let position = Position::from_bytes(keys::inside(key))
             .ok_or_else(|| error::damaged("an object row", "its key is no position"))?;
-        let (ObjectHeader { kind, id, size, .. }, bytes) =
-            ObjectHeader::read(row).map_err(error::row("an object row"))?;
-        let bytes = match bytes {
+        let ObjectHeader { kind, id, size, .. } = entry.header;
+        let bytes = match entry.bytes {
             Some(bytes) => Bytes::copy_from_slice(bytes),
             None => match chunks::read(&self.tree, position, size)? {
                 Some(bytes) => bytes,
@@ -167,32 +194,47 @@ impl Session {
         let mut writer = self.writer()?;
         let mut rows = Rows::default();
         let mut gone = HashSet::new();
+        // Rows with what stays in them.
+        let mut left: HashMap<Position, Vec<u8>> = HashMap::new();
         for (kind, id) in ids {
             if gone.contains(id) {
                 continue;
             }
             // One object may stand at several places; its latest put counts for all of them.
-            let mut places: Vec<(Position, ObjectHeader)> = Vec::new();
+            let mut places: Vec<(Position, usize, sled::IVec)> = Vec::new();
+            let mut old = true;
             let guesses = self.positions.recent(*id).into_iter().chain(self.positions.written(*id)?);
             for position in guesses {
-                let known = places.iter().any(|(known, _)| *known == position);
-                if !known && let Some(row) = self.row_at(position, *id)? {
-                    let (header, _) = ObjectHeader::read(&row).map_err(error::row(format!("object {id}")))?;
-                    places.push((position, header));
+                let known = places.iter().any(|(known, ..)| *known == position);
+                if !known
+                    && let Some(row) = self.row_at(position, *id)?
+                    && let Some(entry) = find(&row, *id)?
+                {
+                    old &= entry.header.kind == *kind && entry.header.epoch < epoch;
+                    let size = entry.header.size;
+                    places.push((position, size, row));
                 }
             }
-            let old = places.iter().all(|(_, header)| header.kind == *kind && header.epoch < epoch);
             if places.is_empty() || !old {
                 continue;
             }
-            for (position, header) in places {
-                rows.remove(keys::object(position));
-                chunks::remove(position, header.size, &mut rows);
+            for (position, size, row) in places {
+                chunks::remove(position, size, &mut rows);
+                // Its neighbours in the row may go in the same batch.
+                let left = left.entry(position).or_insert_with(|| row.to_vec());
+                objects::remove(left, *id).map_err(error::row(format!("object {id}")))?;
             }
             gone.insert(*id);
         }
         if gone.is_empty() {
             return Ok(0);
+        }
+        for (position, row) in left {
+            if row.is_empty() {
+                rows.remove(keys::object(position));
+            } else {
+                rows.insert(keys::object(position), row);
+            }
         }
         for id in &gone {
             self.remove_position(*id, &mut rows)?;
@@ -212,10 +254,10 @@ impl Session {
     /// harmless: the row at its position is gone for ever.
     fn remove_position(&self, id: ObjectId, rows: &mut Rows) -> Result<(), StoreError> {
         for position in self.positions.written(id)? {
-            let row = self.tree.get(keys::object(position)).map_err(error::read)?;
-            if let Some(row) = row {
-                let (header, _) = ObjectHeader::read(&row).map_err(error::row(format!("object {id}")))?;
-                if header.id != id {
+            let Some(row) = self.tree.get(keys::object(position)).map_err(error::read)? else { continue };
+            for entry in objects::entries(&row).map_err(error::row("an object row"))? {
+                let other = entry.map_err(error::row("an object row"))?.header.id;
+                if other != id && keys::position(other) == keys::position(id) {
                     return Ok(());
                 }
             }

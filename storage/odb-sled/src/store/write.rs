@@ -1,7 +1,7 @@
 //! The one write.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{MutexGuard, PoisonError, atomic::Ordering},
     time::Duration,
@@ -13,12 +13,13 @@ use lochan_storage_odb::{
     stage::{Durable, Staged, StagedRecord, StagedReference, check_derived_bounds, stage},
 };
 
-use super::{Session, Writer};
+use super::{Session, Writer, read::find};
 use crate::{
     chunks, error,
     in_flight::InFlight,
     keys::{self, Position},
-    rows::{self, ObjectHeader, RecordValue},
+    objects::{self, ObjectHeader, Pack},
+    rows::{self, RecordValue},
     sums::Rows,
     trouble::Cause,
 };
@@ -150,6 +151,8 @@ impl Session {
         let epoch = self.epoch.load(Ordering::Acquire);
         let mut placed = Vec::with_capacity(objects.len());
         let mut seen = HashSet::with_capacity(objects.len());
+        let mut renewed: HashMap<Position, Vec<u8>> = HashMap::new();
+        let mut pack = OpenPack::default();
         for NewObject { kind, id, bytes } in objects {
             if !seen.insert(id) {
                 continue;
@@ -160,19 +163,30 @@ impl Session {
                 _ => self.locate(id)?,
             };
             if let Some((position, row)) = known {
-                let (header, _) = ObjectHeader::read(&row).map_err(error::row(format!("object {id}")))?;
-                if header.epoch != epoch {
-                    rows.insert(keys::object(position), ObjectHeader::renewed(&row, epoch));
+                if find(&row, id)?.is_some_and(|entry| entry.header.epoch != epoch) {
+                    // Its neighbours in the row may be renewed by the same batch.
+                    let row = renewed.entry(position).or_insert_with(|| row.to_vec());
+                    objects::renew(row, id, epoch).map_err(error::row(format!("object {id}")))?;
                 }
                 continue;
             }
-            let position = places.take();
-            ObjectHeader { kind, epoch, id, size: bytes.len() }.write(&bytes, scratch);
-            rows.insert_new(keys::object(position), scratch.as_slice());
-            if rows::chunks(bytes.len()) > 0 {
-                chunks::write(position, &bytes, rows);
-            }
+            let header = ObjectHeader { kind, epoch, id, size: bytes.len() };
+            let position = if header.is_packed() {
+                pack.push(&header, &bytes, places, rows)
+            } else {
+                let position = places.take();
+                header.write(&bytes, scratch);
+                rows.insert_new(keys::object(position), scratch.as_slice());
+                if rows::chunks(bytes.len()) > 0 {
+                    chunks::write(position, &bytes, rows);
+                }
+                position
+            };
             placed.push((id, position));
+        }
+        pack.write(rows);
+        for (position, row) in renewed {
+            rows.insert(keys::object(position), row);
         }
         Ok(placed)
     }
@@ -261,6 +275,38 @@ fn add_reference(name: &RefName, reference: &StagedReference, rows: &mut Rows) {
     for entry in &reference.entries {
         if let Some(request) = &entry.request {
             rows.insert(keys::request(&request.key), rows::write_request(name, entry.number));
+        }
+    }
+}
+
+/// The pack that takes the next small commits, and its place.
+#[derive(Default)]
+struct OpenPack {
+    pack: Pack,
+    at: Option<Position>,
+}
+
+impl OpenPack {
+    /// Appends an object, in a new pack if this one is full. Returns where it stands.
+    fn push(
+        &mut self,
+        header: &ObjectHeader,
+        bytes: &[u8],
+        places: &mut Places,
+        rows: &mut Rows,
+    ) -> Position {
+        if !self.pack.has_room(header) {
+            self.write(rows);
+        }
+        self.pack.push(header, bytes);
+        *self.at.get_or_insert_with(|| places.take())
+    }
+
+    /// Writes what is in it and empties it.
+    fn write(&mut self, rows: &mut Rows) {
+        if let Some(at) = self.at.take() {
+            rows.insert_new(keys::object(at), self.pack.row());
+            self.pack.clear();
         }
     }
 }

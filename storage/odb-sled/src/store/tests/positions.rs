@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use lochan_storage_model::ObjectKind;
 use lochan_storage_odb::{ExpectedRecord, RecordChange, RecordSpace};
 
@@ -81,6 +83,52 @@ async fn a_commit_put_again_much_later_is_still_one_object_to_its_readers() {
     let epoch = store.begin_epoch().await.unwrap();
     assert_eq!(store.delete_objects(&ids, epoch).await.unwrap(), 1);
     assert!(store.scan_objects(None, 10).await.unwrap().is_empty(), "no copy stays behind");
+}
+
+#[tokio::test]
+async fn commits_of_a_batch_share_rows_and_live_and_die_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let store = SledStore::open(&config).unwrap();
+    // From nearly nothing to beyond what goes into a row with others.
+    let commits: Vec<_> = (0..60).map(|n| commit(&format!("{n} {}", "x".repeat(n * 40)))).collect();
+    land(&store, put(commits.clone())).await;
+    let object_rows =
+        |store: &SledStore| session(store).tree.scan_prefix(keys::key(keys::Space::Object, &[])).count();
+    let rows = object_rows(&store);
+    assert!(rows < commits.len() / 2, "{rows} rows");
+    drop(store);
+
+    let store = SledStore::open(&config).unwrap();
+    for object in &commits {
+        assert_eq!(store.object(object.kind, object.id).await.unwrap().as_ref(), Some(&object.bytes));
+    }
+    let (mut scanned, mut token) = (Vec::new(), None);
+    while let Some((next, info)) = store.scan_objects(token, 1).await.unwrap().pop() {
+        scanned.push(info.unwrap().id);
+        token = Some(next);
+    }
+    let ids: Vec<_> = commits.iter().map(|object| object.id).collect();
+    assert_eq!(scanned.len(), ids.len());
+    assert!(ids.iter().all(|id| scanned.contains(id)));
+
+    let epoch = store.begin_epoch().await.unwrap();
+    let (kept, gone): (Vec<_>, Vec<_>) = commits.into_iter().enumerate().partition(|(n, _)| n % 3 == 0);
+    land(&store, put(kept.iter().map(|(_, object)| object.clone()).collect())).await;
+    let all: Vec<_> = ids.iter().map(|id| (ObjectKind::Commit, *id)).collect();
+    assert_eq!(store.delete_objects(&all, epoch).await.unwrap(), gone.len());
+    for (_, object) in &kept {
+        assert_eq!(store.object(object.kind, object.id).await.unwrap().as_ref(), Some(&object.bytes));
+    }
+    for (_, object) in &gone {
+        assert_eq!(store.object(object.kind, object.id).await.unwrap(), None);
+    }
+    let left = store.scan_objects(None, usize::MAX).await.unwrap();
+    let left: HashSet<_> = left.into_iter().map(|(_, info)| info.unwrap().id).collect();
+    assert_eq!(left, kept.iter().map(|(_, object)| object.id).collect());
+    let epoch = store.begin_epoch().await.unwrap();
+    assert_eq!(store.delete_objects(&all, epoch).await.unwrap(), kept.len());
+    assert_eq!(object_rows(&store), 0, "an empty row stays nowhere");
 }
 
 #[tokio::test]

@@ -1,12 +1,13 @@
 //! Golden vectors: what a released version has written stays readable.
 
-use lochan_storage_model::encoding::Reader;
+use lochan_storage_model::{DecodeError, encoding::Reader};
 use lochan_storage_odb::{DerivedSpace, RecordSpace, RefLogEntry, RequestKey};
 
 use super::*;
 use crate::{
     keys::Position,
-    rows::{self, ObjectHeader, RecordValue},
+    objects::{self, ObjectHeader, Pack},
+    rows::{self, RecordValue},
 };
 
 const POSITION: Position = Position { batch: 0x0102_0304_0506_0708, place: 9 };
@@ -33,6 +34,11 @@ fn keys_and_rows_are_fixed() {
     let (mut small, mut large) = (Vec::new(), Vec::new());
     header.write(b"abc", &mut small);
     ObjectHeader { size: 1_000_000, ..header }.write(b"", &mut large);
+    let other = ObjectHeader { epoch: 8, id: ObjectId::from_bytes([0xcd; 32]), size: 0, ..header };
+    let mut pack = Pack::default();
+    pack.push(&header, b"abc");
+    pack.push(&other, b"");
+    let pack = pack.row().to_vec();
     let mut positions = Vec::new();
     rows::write_position(Position { batch: 300, place: 2 }, &mut positions);
     rows::write_position(Position { batch: 301, place: 0 }, &mut positions);
@@ -56,6 +62,7 @@ fn keys_and_rows_are_fixed() {
         ("key watermark", keys::watermark()),
         ("object", small.clone()),
         ("object chunked", large.clone()),
+        ("objects packed", pack.clone()),
         ("positions", positions.clone()),
         ("ref log", log_row.clone()),
         ("request", rows::write_request(&main(), 300)),
@@ -67,10 +74,10 @@ fn keys_and_rows_are_fixed() {
         found.iter().map(|(name, bytes)| format!("{name}: {}\n", hex::encode(bytes))).collect();
     assert_eq!(text, include_str!("golden-1.txt"));
 
-    assert_eq!(ObjectHeader::read(&small), Ok((header, Some(&b"abc"[..]))));
-    assert_eq!(ObjectHeader::read(&large), Ok((ObjectHeader { size: 1_000_000, ..header }, None)));
-    let renewed = ObjectHeader::renewed(&small, 8);
-    assert_eq!(ObjectHeader::read(&renewed).unwrap().0, ObjectHeader { epoch: 8, ..header });
+    let chunked_header = ObjectHeader { size: 1_000_000, ..header };
+    assert_eq!(read(&small).unwrap(), [(header, Some(b"abc".to_vec()))]);
+    assert_eq!(read(&large).unwrap(), [(chunked_header, None)]);
+    assert_eq!(read(&pack).unwrap(), [(header, Some(b"abc".to_vec())), (other, Some(Vec::new()))]);
     assert_eq!(
         rows::read_positions(&positions).unwrap(),
         [Position { batch: 300, place: 2 }, Position { batch: 301, place: 0 }]
@@ -82,6 +89,53 @@ fn keys_and_rows_are_fixed() {
     assert_eq!(Position::from_bytes(&POSITION.bytes()), Some(POSITION));
 }
 
+/// An object as a row has it.
+type Read = (ObjectHeader, Option<Vec<u8>>);
+
+fn read(row: &[u8]) -> Result<Vec<Read>, DecodeError> {
+    objects::entries(row)?.map(|entry| entry.map(|e| (e.header, e.bytes.map(<[u8]>::to_vec)))).collect()
+}
+
+#[test]
+fn one_object_of_a_row_is_renewed_or_removed_and_the_others_stay() {
+    let headers: Vec<_> = (0..3)
+        .map(|n| ObjectHeader {
+            kind: ObjectKind::Commit,
+            epoch: 1,
+            id: ObjectId::from_bytes([n; 32]),
+            size: usize::from(n) * 100,
+        })
+        .collect();
+    let mut pack = Pack::default();
+    for header in &headers {
+        pack.push(header, &vec![7; header.size]);
+    }
+    let mut alone = Vec::new();
+    headers[1].write(&[7; 100], &mut alone);
+    for row in [pack.row(), &alone] {
+        let all = read(row).unwrap();
+        let mut renewed = row.to_vec();
+        objects::renew(&mut renewed, headers[1].id, 2).unwrap();
+        let expected: Vec<_> = all
+            .iter()
+            .map(|(header, bytes)| {
+                let epoch = if header.id == headers[1].id { 2 } else { 1 };
+                (ObjectHeader { epoch, ..*header }, bytes.clone())
+            })
+            .collect();
+        assert_eq!(read(&renewed).unwrap(), expected);
+
+        let mut left = row.to_vec();
+        objects::remove(&mut left, headers[1].id).unwrap();
+        let expected: Vec<_> = all.iter().filter(|(header, _)| header.id != headers[1].id).cloned().collect();
+        assert_eq!(if left.is_empty() { Vec::new() } else { read(&left).unwrap() }, expected);
+        for header in &headers {
+            objects::remove(&mut left, header.id).unwrap();
+        }
+        assert_eq!(left, b"", "a row without objects is no row");
+    }
+}
+
 #[test]
 fn damaged_rows_are_refused() {
     let mut object = Vec::new();
@@ -90,7 +144,12 @@ fn damaged_rows_are_refused() {
     let record = rows::write_record(1, &RecordValue::Chunked { at: POSITION, size: 1 << 20 });
     let (_, log) = rows::write_log(&[entry(1)]).remove(0);
     for cut in 0..object.len() {
-        assert!(ObjectHeader::read(&object[..cut]).is_err());
+        assert!(read(&object[..cut]).is_err());
+    }
+    let mut pack = Pack::default();
+    pack.push(&ObjectHeader { kind: ObjectKind::Commit, epoch: 0, id, size: 9 }, b"some text");
+    for cut in 3..pack.row().len() {
+        assert!(read(&pack.row()[..cut]).is_err());
     }
     for cut in 0..record.len() {
         assert!(rows::read_record(&record[..cut]).is_err());
@@ -100,7 +159,7 @@ fn damaged_rows_are_refused() {
     }
     for row in [&mut object.clone(), &mut record.clone(), &mut log.clone()] {
         row[0] = 2;
-        assert!(ObjectHeader::read(row).is_err());
+        assert!(read(row).is_err());
         assert!(rows::read_record(row).is_err());
         assert!(rows::read_log(&main(), 1, row).is_err());
     }
