@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lochan_storage_model::{CommitId, ConflictKind, Content, ContentId, ContentKey};
+use lochan_storage_odb::RefKind;
 use proptest::prelude::*;
 
 use super::{KeyBehavior, Mode, Options};
-use crate::{Engine, Error, testing::*};
+use crate::{Engine, Error, testing::*, writer::Who};
 
 /// What a key holds in the model: content id and a number that stands for the value.
 type Model = BTreeMap<String, (ContentId, i64)>;
@@ -312,6 +313,20 @@ async fn a_forced_delete_of_what_is_gone_is_kept_and_told() {
     assert!(contents(&engine, "main").await.is_empty());
     // The key is free for another content.
     assert_ne!(commit(&engine, "main", vec![put("t", table(2))]).await.added[0].1, id);
+}
+
+#[tokio::test]
+async fn of_a_branch_and_a_tag_of_one_name_made_at_once_one_stays() {
+    let engine = engine().await;
+    let at = commit(&engine, "main", vec![put("t", table(1))]).await.head;
+    for round in 0..8 {
+        let wanted = name(&format!("n{round}"));
+        let make = |kind| engine.create_reference(&wanted, kind, at, Who::default());
+        let (branch, tag) = tokio::join!(make(RefKind::Branch), make(RefKind::Tag));
+        assert_ne!(branch.is_ok(), tag.is_ok(), "{branch:?} {tag:?}");
+        let made = branch.or(tag).unwrap();
+        assert_eq!(engine.find_reference(&wanted).await.unwrap(), Some(made));
+    }
 }
 
 #[tokio::test]
