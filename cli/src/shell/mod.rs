@@ -261,7 +261,7 @@ impl Shell<'_> {
     }
 }
 
-/// The code of a shell inside a shell.
+/// The error of a shell inside a shell.
 pub fn inside() -> Error {
     Error::Usage("a shell is running already".to_owned())
 }
