@@ -148,7 +148,11 @@ impl Engine {
                 at = parent;
                 continue;
             };
-            for depth in depths(core, at, hash).await? {
+            // A checkpoint that was stored twice, the first time before there was one below it, has rows that reach further.
+            let covered = core.commits.depth(next).await?;
+            let mut depths = depths(core, at, hash).await?;
+            depths.dedup();
+            for depth in depths.into_iter().filter(|depth| *depth > covered) {
                 let id = core.commits.ancestor_at(at, depth).await?;
                 let commit = core.commits.load(id).await?;
                 if touches(&commit, key) {
