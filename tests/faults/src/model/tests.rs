@@ -143,3 +143,9 @@ fn some_cases_agree_and_are_repeated_by_their_seed() {
         assert_eq!(format!("{counts:?}"), format!("{:?}", run::case(seed).unwrap()));
     }
 }
+
+/// A seed that found something; what it found stands in the README.
+#[test]
+fn a_seed_that_found_something_stays_sound() {
+    run::case(1_581_000).unwrap();
+}

@@ -61,6 +61,11 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// Whether no two engines are ever at work at once; one that ends in order may still be when the next one starts.
+    pub fn has_one_engine(&self) -> bool {
+        self.servers == 1 && self.faults.chaos_us_max == 0
+    }
+
     /// The scene of a seed.
     pub fn of(seed: u64) -> Self {
         let mut rng = Rng::part(seed, 1, 0);

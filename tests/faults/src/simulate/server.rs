@@ -44,8 +44,6 @@ struct Slot {
     engine: Option<Engine>,
     process: Process,
     off_us: Arc<AtomicI64>,
-    /// Counts its starts.
-    started: u64,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -55,7 +53,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Servers {
     /// Starts all of them.
     pub fn start(executor: Executor, disk: Arc<Disk>, scene: Scene) -> Arc<Self> {
-        let slot = |_| Slot { engine: None, process: Process(0), off_us: Arc::default(), started: 0 };
+        let slot = |_| Slot { engine: None, process: Process(0), off_us: Arc::default() };
         let slots = Mutex::new((0..scene.servers).map(slot).collect());
         let servers = Self { executor, disk, scene, slots, next_process: Mutex::new(10) };
         for number in 0..servers.scene.servers {
@@ -91,7 +89,6 @@ impl Servers {
         let chance = Arc::new(Chance::new(rng));
         slot.engine = Some(Engine::start_on(store, clock, chance, generate::rules(), options, spawn));
         slot.process = process;
-        slot.started += 1;
     }
 
     /// Kills a server wherever it is.
@@ -116,11 +113,6 @@ impl Servers {
         if let Some(slot) = locked(&self.slots).get(number) {
             slot.off_us.store(off_us, Ordering::Relaxed);
         }
-    }
-
-    /// How often a server was started.
-    pub fn started(&self, number: usize) -> u64 {
-        locked(&self.slots).get(number).map_or(0, |slot| slot.started)
     }
 
     /// Runs a call within a server; `None` when it is down or killed meanwhile.

@@ -197,7 +197,7 @@ impl World {
         let waits = |asked: &&Asked| !asked.over && asked.sent_us < since_us;
         let waiting = self.asked.values().filter(waits).count();
         let most = scene.options.group_max + 2 * half_queue(scene);
-        if scene.servers == 1 && waiting > most {
+        if scene.has_one_engine() && waiting > most {
             self.violation(format!("{waiting} requests wait, more than {most}"));
         }
     }
@@ -352,7 +352,7 @@ impl World {
 
     /// Whether a request has landed within the batches that everybody else's turns can take.
     fn fair(&self, since: u64, landed: Option<Landed>, scene: &Scene) -> Result<(), Fault> {
-        let Some(landed) = landed.filter(|_| scene.servers == 1) else { return Ok(()) };
+        let Some(landed) = landed.filter(|_| scene.has_one_engine()) else { return Ok(()) };
         let turns = scene.clients * NAMES.len() as u64;
         let batches = turns.div_ceil(scene.options.group_max as u64) + 3;
         let (waited, most) = (landed.at - since, ROUNDS_MAX * batches);
