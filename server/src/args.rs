@@ -29,6 +29,14 @@ pub enum Command {
     Config(Settings),
     /// Verifies the store, which must not be served at the time.
     Fsck(Fsck),
+    /// Takes a backup, also while the store is served; where one is already, only what is new is copied.
+    Backup(Backup),
+    /// Verifies a backup: every file, every object, and that nothing is missing.
+    Verify(From),
+    /// Puts a backup back into a data folder that holds no store.
+    Restore(From),
+    /// Makes a sound store of a damaged one and of a backup or another data folder; the old files are kept aside.
+    Repair(Repair),
 }
 
 /// Settings that every subcommand takes. They win over the environment, which wins over the file.
@@ -79,6 +87,42 @@ pub struct Fsck {
     #[arg(long)]
     pub full: bool,
     /// Where the store is.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// Arguments of `backup`.
+#[derive(Debug, ClapArgs)]
+pub struct Backup {
+    /// Where to: a folder, or `s3://bucket/prefix`.
+    #[arg(value_name = "BACKUP")]
+    pub to: String,
+    /// How fast the store is read; 0 for no bound [default: 16].
+    #[arg(long, value_name = "N")]
+    pub mib_per_second: Option<u32>,
+    /// Where the store is.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// Arguments of `verify` and `restore`.
+#[derive(Debug, ClapArgs)]
+pub struct From {
+    /// Where the backup is: a folder, or `s3://bucket/prefix`.
+    #[arg(value_name = "BACKUP")]
+    pub from: String,
+    /// Where the store is, and how a bucket is reached.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// Arguments of `repair`.
+#[derive(Debug, ClapArgs)]
+pub struct Repair {
+    /// Where sound copies come from: a backup, or another data folder of the same repository that is not served.
+    #[arg(long, value_name = "BACKUP|FOLDER")]
+    pub from: String,
+    /// Where the damaged store is.
     #[command(flatten)]
     pub settings: Settings,
 }

@@ -9,7 +9,7 @@ use crate::args::{Args, Command, Fsck, Settings};
 use crate::config::{self, Config, Loaded};
 use crate::dev::settings::{self, Target};
 use crate::running::{self, Mode};
-use crate::{fsck, shutdown, telemetry};
+use crate::{backup, fsck, shutdown, telemetry};
 
 /// Blocking work (disk, compression) runs on at most so many threads besides the workers.
 const BLOCKING_THREADS_MAX: usize = 64;
@@ -24,6 +24,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Dev(settings)) => serve(&settings, Mode::Dev),
         Some(Command::Config(settings)) => print_config(&settings),
         Some(Command::Fsck(fsck)) => verify(&fsck),
+        Some(Command::Backup(args)) => offline(&args.settings, async |config| {
+            Ok((backup::take(config, &args.to, args.mib_per_second).await?, true))
+        }),
+        Some(Command::Verify(args)) => {
+            offline(&args.settings, async |config| backup::verify(config, &args.from).await)
+        }
+        Some(Command::Restore(args)) => {
+            offline(&args.settings, async |config| Ok((backup::restore(config, &args.from).await?, true)))
+        }
+        Some(Command::Repair(args)) => {
+            offline(&args.settings, async |config| backup::repair(config, &args.from).await)
+        }
     }
 }
 
@@ -91,6 +103,18 @@ fn verify(args: &Fsck) -> anyhow::Result<ExitCode> {
     let report = runtime(&config)?.block_on(fsck::verify(&config.store, args.full))?;
     say(&fsck::show(&report))?;
     Ok(if report.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs what needs no server, prints its report, and says with the exit code whether all is well.
+fn offline(
+    settings: &Settings,
+    work: impl AsyncFnOnce(&Config) -> anyhow::Result<(String, bool)>,
+) -> anyhow::Result<ExitCode> {
+    let config = load(settings)?.config;
+    telemetry::init_logs(&config.log)?;
+    let (report, is_well) = runtime(&config)?.block_on(work(&config))?;
+    say(&report)?;
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints to standard output. A reader that has gone is no error.

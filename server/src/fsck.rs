@@ -1,17 +1,48 @@
 //! `lochan-server fsck`: verifies a store that is not served.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use anyhow::Context;
+use lochan_storage::{StoreError, Sweep};
 use lochan_storage_engine::fsck::{Depth, Report, fsck};
 
 use crate::config;
-use crate::wiring::open_existing_store;
+use crate::wiring::{self, open_damaged_store, open_existing_store};
 
-/// Verifies the store of these settings; what is being done goes to the log.
+/// Verifies the store of these settings; what is being done goes to the log. A store that cannot be opened since its
+/// files are damaged is verified in a copy, as far as that can be read, to name what is lost.
 pub async fn verify(store: &config::Store, is_full: bool) -> anyhow::Result<Report> {
-    let store = open_existing_store(store).await?;
     let depth = if is_full { Depth::Full } else { Depth::Heads };
+    let error = match open_existing_store(store).await {
+        Ok(store) => return of(store, depth).await,
+        Err(error) => error,
+    };
+    let Some(StoreError::Corrupt { what, detail }) = error.downcast_ref() else { return Err(error) };
+    let mut report = Report::default();
+    report.damage(what.as_str(), detail.as_str());
+    let folder = wiring::store_folder(store);
+    let copy = folder.with_file_name(format!("store.verifying-{}", std::process::id()));
+    let rest = match open_damaged_store(store, &copy, [0; 16]).await {
+        Ok(store) => of(store, depth).await,
+        Err(error) => Err(error),
+    };
+    // Best effort: it is in nobody's way.
+    let _ = std::fs::remove_dir_all(&copy);
+    match rest {
+        Ok(mut rest) => {
+            report.findings.append(&mut rest.findings);
+            rest.findings = report.findings;
+            Ok(rest)
+        }
+        Err(error) => {
+            tracing::warn!("nothing can be said about what is lost: {error:#}");
+            Ok(report)
+        }
+    }
+}
+
+/// Verifies an open store.
+pub async fn of(store: Arc<dyn Sweep>, depth: Depth) -> anyhow::Result<Report> {
     let mut told = |step: &str, so_far: &Report| {
         tracing::info!(
             objects = so_far.objects,

@@ -5,15 +5,19 @@
 //! The binary is [`args`] and [`command`] around it; tests start servers in their own process with [`start`].
 
 pub mod args;
+mod backup;
 pub mod command;
 pub mod config;
+mod control;
 mod dev;
 mod fsck;
 mod listen;
 mod ready_file;
 mod running;
+mod scrub;
 mod shutdown;
 mod telemetry;
+mod vault;
 mod wiring;
 
 pub use ready_file::{Ready, S3};

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use lochan_server_http::limits::DRAIN_TIMEOUT;
-use lochan_server_http::management::{self, Health, Probe};
+use lochan_server_http::management::{self, Health, Probe, Scrubbed};
 use lochan_server_http::{Telemetry, serve};
 use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 
 use crate::config::Config;
+use crate::control::Control;
 use crate::dev::Endpoint;
 use crate::listen;
 use crate::ready_file::Ready;
+use crate::scrub::Scrub;
 use crate::shutdown::Stop;
 use crate::telemetry::{Metrics, UPKEEP_INTERVAL};
 use crate::wiring::Wired;
@@ -79,12 +81,28 @@ pub async fn start(config: &Config, mode: Mode) -> anyhow::Result<Running> {
     let service = Arc::clone(&wired.service);
     let answer = move |request| Arc::clone(&service).answer(request);
     let public = tokio::spawn(serve(listener, answer, stop_public.told(), DRAIN_TIMEOUT));
-    let probe: Arc<dyn Probe> = Arc::new(Vitals { wired: Arc::clone(&wired), metrics: Arc::clone(&metrics) });
+    let scrub = Scrub::default();
+    let probe: Arc<dyn Probe> =
+        Arc::new(Vitals { wired: Arc::clone(&wired), metrics: Arc::clone(&metrics), scrub: scrub.clone() });
     let answer = move |request| management::answer(Arc::clone(&probe), request);
-    let side = vec![
+    // On a thread of its own: reading the store blocks.
+    let scrubbing = scrub.run(Arc::clone(&wired.store), config.scrub, stop_public.told());
+    let scrubbing =
+        tokio::task::spawn_blocking(move || tokio::runtime::Handle::current().block_on(scrubbing));
+    let mut side = vec![
         tokio::spawn(serve(management, answer, stop_side.told(), DRAIN_TIMEOUT)),
         tokio::spawn(keep_up(metrics, stop_side.told())),
+        scrubbing,
     ];
+    match Control::open(data_dir) {
+        Ok(control) => {
+            let serving = control.serve(Arc::clone(&wired.store), stop_public.told());
+            let serving = move || tokio::runtime::Handle::current().block_on(serving);
+            side.push(tokio::task::spawn_blocking(serving));
+        }
+        // A data folder with a long path has no room for one.
+        Err(error) => tracing::warn!(%error, "no control socket: a backup needs the server to be stopped"),
+    }
     Ok(Running { ready, warehouse, wired, endpoint, stop_public, stop_side, public, side })
 }
 
@@ -117,6 +135,7 @@ impl Running {
 struct Vitals {
     wired: Arc<Wired>,
     metrics: Arc<Metrics>,
+    scrub: Scrub,
 }
 
 impl Probe for Vitals {
@@ -127,6 +146,10 @@ impl Probe for Vitals {
     fn metrics(&self) -> String {
         self.metrics.note_health(&self.health());
         self.metrics.render()
+    }
+
+    fn scrubbed(&self) -> Scrubbed {
+        self.scrub.seen()
     }
 }
 

@@ -22,12 +22,14 @@ use lochan_storage_odb::{Store, Writes};
 use crate::config::{self, Config};
 
 /// Folder of the store, in the data folder.
-const STORE_FOLDER: &str = "store";
+pub const STORE_FOLDER: &str = "store";
 
 /// A server put together, not yet serving.
 pub struct Wired {
     /// The public surfaces.
     pub service: Arc<Service<App>>,
+    /// The store, for maintenance.
+    pub store: Arc<dyn Sweep>,
     engine: Engine,
 }
 
@@ -44,9 +46,9 @@ impl Wired {
         })?;
         let warehouses = Warehouses::open(warehouses).context("cannot open the warehouses")?;
         let store_config = store_config(&config.store);
-        let store: Arc<dyn Store> = open_store(store_config.clone()).await?;
+        let store = open_store(store_config.clone()).await?;
         let engine = Engine::start(
-            store,
+            store.clone() as Arc<dyn Store>,
             Arc::new(SystemClock),
             Arc::new(SystemRng),
             Rules::default(),
@@ -70,7 +72,7 @@ impl Wired {
             durability: store_config.durability.name(),
         };
         let service = Service::guarded(Arc::new(App { catalog, site }), routes(), telemetry, authenticator);
-        Ok(Wired { service, engine })
+        Ok(Wired { service, store, engine })
     }
 
     /// How the parts are, without reading or writing the disk.
@@ -111,7 +113,8 @@ pub fn store_folder(store: &config::Store) -> PathBuf {
     store.data_dir.join(STORE_FOLDER)
 }
 
-fn store_config(store: &config::Store) -> StoreConfig {
+/// How the store of these settings is opened.
+pub fn store_config(store: &config::Store) -> StoreConfig {
     StoreConfig {
         engine: store.engine,
         path: store_folder(store),
@@ -130,7 +133,20 @@ pub async fn open_existing_store(store: &config::Store) -> anyhow::Result<Arc<dy
     open_store(store_config(store)).await
 }
 
-async fn open_store(config: StoreConfig) -> anyhow::Result<Arc<dyn Sweep>> {
+/// Opens what is left of the damaged store of these settings, in a copy.
+pub async fn open_damaged_store(
+    store: &config::Store,
+    copy: &Path,
+    repository: [u8; 16],
+) -> anyhow::Result<Arc<dyn Sweep>> {
+    let (config, copy) = (store_config(store), copy.to_owned());
+    let opened =
+        tokio::task::spawn_blocking(move || lochan_storage::open_damaged(&config, &copy, repository));
+    Ok(opened.await.context("opening the copy ended early")??)
+}
+
+/// Opens a store, and makes it if it is absent.
+pub async fn open_store(config: StoreConfig) -> anyhow::Result<Arc<dyn Sweep>> {
     let folder = config.path.clone();
     let opened = tokio::task::spawn_blocking(move || lochan_storage::open(&config)).await;
     opened

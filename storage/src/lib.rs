@@ -2,7 +2,12 @@
 //!
 //! The one place that knows which engines there are; everybody else sees the traits of `lochan-storage-odb`.
 
-use std::{fmt, path::PathBuf, str::FromStr, sync::Arc};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+};
 
 use lochan_storage_odb::memory::Memory;
 pub use lochan_storage_odb::{StoreError, Sweep};
@@ -64,19 +69,38 @@ impl StoreConfig {
 pub fn open(config: &StoreConfig) -> Result<Arc<dyn Sweep>, StoreError> {
     match config.engine {
         Engine::Memory => Ok(Arc::new(Memory::new())),
-        Engine::Sled => {
-            let durability = match config.durability {
-                Durability::Fsync => lochan_storage_odb_sled::Durability::Fsync,
-                Durability::Os => lochan_storage_odb_sled::Durability::Os,
-            };
-            let config = SledConfig {
-                path: config.path.clone(),
-                cache_bytes: config.cache_bytes,
-                durability,
-                reserve_bytes: config.reserve_bytes,
-            };
-            Ok(Arc::new(SledStore::open(&config)?))
+        Engine::Sled => Ok(Arc::new(SledStore::open(&sled_config(config))?)),
+    }
+}
+
+/// Copies a damaged store, which nobody holds, into the folder `copy` and opens what is left of it there. `repository` is
+/// which it is, should it not say so itself any more. What cannot be opened at all is an empty store.
+pub fn open_damaged(
+    config: &StoreConfig,
+    copy: &Path,
+    repository: [u8; 16],
+) -> Result<Arc<dyn Sweep>, StoreError> {
+    lochan_storage_odb_sled::copy_damaged(&config.path, copy, repository)?;
+    let config = SledConfig { path: copy.to_owned(), ..sled_config(config) };
+    match SledStore::salvage(&config) {
+        Ok(store) => Ok(Arc::new(store)),
+        Err(StoreError::Open(_) | StoreError::Corrupt { .. } | StoreError::Read(_)) => {
+            Ok(Arc::new(Memory::of(repository)))
         }
+        Err(error) => Err(error),
+    }
+}
+
+fn sled_config(config: &StoreConfig) -> SledConfig {
+    let durability = match config.durability {
+        Durability::Fsync => lochan_storage_odb_sled::Durability::Fsync,
+        Durability::Os => lochan_storage_odb_sled::Durability::Os,
+    };
+    SledConfig {
+        path: config.path.clone(),
+        cache_bytes: config.cache_bytes,
+        durability,
+        reserve_bytes: config.reserve_bytes,
     }
 }
 

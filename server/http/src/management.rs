@@ -24,6 +24,31 @@ pub trait Probe: Send + Sync {
     fn health(&self) -> Health;
     /// The metrics in the text format of Prometheus.
     fn metrics(&self) -> String;
+    /// What the scrub has seen.
+    fn scrubbed(&self) -> Scrubbed;
+}
+
+/// What the scrub in the background has seen: of the round under way, or of the last one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Scrubbed {
+    /// Whether it is wanted.
+    #[serde(rename = "on")]
+    pub is_on: bool,
+    /// Whether a round is under way.
+    #[serde(rename = "running")]
+    pub is_running: bool,
+    /// Rounds ended since the start.
+    pub rounds: u64,
+    /// When the last one ended (RFC 3339).
+    pub ended: Option<String>,
+    /// Objects hashed in this round.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Findings of this round.
+    pub found: u64,
+    /// The first of them, a line each.
+    pub findings: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -51,7 +76,7 @@ struct Cause<'a> {
     cause: &'a str,
 }
 
-/// Answers `GET /q/health`, `/q/health/live`, `/q/health/ready`, `/q/metrics` and `/metrics`.
+/// Answers `GET /q/health`, `/q/health/live`, `/q/health/ready`, `/q/scrub`, `/q/metrics` and `/metrics`.
 pub async fn answer<B>(probe: Arc<dyn Probe>, request: Request<B>) -> Response<Full<Bytes>> {
     let reply = match (request.method(), request.uri().path().trim_end_matches('/')) {
         (&Method::GET | &Method::HEAD, "/q/health/live") => live(),
@@ -59,7 +84,8 @@ pub async fn answer<B>(probe: Arc<dyn Probe>, request: Request<B>) -> Response<F
         (&Method::GET | &Method::HEAD, "/q/metrics" | "/metrics") => {
             Reply::text("text/plain; version=0.0.4; charset=utf-8", probe.metrics())
         }
-        (_, "/q/health" | "/q/health/live" | "/q/health/ready" | "/q/metrics" | "/metrics") => {
+        (&Method::GET | &Method::HEAD, "/q/scrub") => Reply::json(&probe.scrubbed()),
+        (_, "/q/scrub" | "/q/health" | "/q/health/live" | "/q/health/ready" | "/q/metrics" | "/metrics") => {
             Reply::empty(StatusCode::METHOD_NOT_ALLOWED)
         }
         _ => Reply::empty(StatusCode::NOT_FOUND),

@@ -250,6 +250,9 @@ async fn the_loop_serves_and_drains() {
 struct Sick;
 
 impl management::Probe for Sick {
+    fn scrubbed(&self) -> management::Scrubbed {
+        management::Scrubbed { rounds: 3, ..management::Scrubbed::default() }
+    }
     fn health(&self) -> management::Health {
         management::Health { reads_refused: None, writes_refused: Some("the disk is gone".to_owned()) }
     }
@@ -269,6 +272,8 @@ async fn management_tells_refused_writes_and_stays_ready() {
     assert_eq!(status, 200);
     assert_eq!((&body["status"], &body["writes"]), (&json!("UP"), &json!("refused")));
     assert_eq!(body["cause"], "the disk is gone");
+    let scrubbed: Value = serde_json::from_slice(&ask("/q/scrub").await.1).unwrap();
+    assert_eq!((&scrubbed["on"], &scrubbed["rounds"]), (&json!(false), &json!(3)));
     assert_eq!(ask("/q/health/live").await.0, 200);
     assert_eq!(ask("/q/health/").await.0, 200);
     assert_eq!(ask("/metrics").await, (200, Bytes::from_static(b"up 1\n")));

@@ -62,6 +62,19 @@ pub const KEYS: &[Key] = &[
     key(&["store", "cache_mib"], Kind::Number(1 << 20), Some("64")),
     // Free space that the disk must have for a write to be taken; at most a twentieth of the disk, 0 for none.
     key(&["store", "reserve_mib"], Kind::Number(1 << 20), Some("128")),
+    // How fast the scrub in the background reads; 0 for none at all.
+    key(&["scrub", "mib_per_second"], Kind::Number(1 << 20), Some("2")),
+    // From the end of one round to the beginning of the next.
+    key(&["scrub", "every_hours"], Kind::Number(24 * 365), Some("24")),
+    // From the start of the server to the first round.
+    key(&["scrub", "begin_after_seconds"], Kind::Number(u32::MAX), Some("600")),
+    // How fast a backup reads the store; 0 for no bound.
+    key(&["backup", "mib_per_second"], Kind::Number(1 << 20), Some("16")),
+    key(&["backup", "s3", "endpoint"], Kind::Text, None),
+    key(&["backup", "s3", "region"], Kind::Text, None),
+    key(&["backup", "s3", "path_style"], Kind::Bool, None),
+    credential(&["backup", "s3", "access_key_id"], None, false),
+    credential(&["backup", "s3", "secret_access_key"], None, true),
     key(&["catalog", "default_branch"], Kind::Text, Some("main")),
     // False answers 404 as the reference server does.
     key(&["catalog", "merge_unrelated"], Kind::Bool, Some("true")),

@@ -36,6 +36,10 @@ pub struct Config {
     pub server: Server,
     /// `[store]`.
     pub store: Store,
+    /// `[scrub]`.
+    pub scrub: Scrub,
+    /// `[backup]`.
+    pub backup: Backup,
     /// `[catalog]`.
     pub catalog: Catalog,
     /// `[auth]` and `[authz]`; `None` while nobody is asked who they are.
@@ -87,6 +91,26 @@ pub struct Store {
     pub cache_mib: u32,
     /// Free space that the disk must have for a write to be taken, in MiB; at most a twentieth of the disk, 0 for none.
     pub reserve_mib: u32,
+}
+
+/// The scrub in the background.
+#[derive(Clone, Copy, Debug)]
+pub struct Scrub {
+    /// How fast it reads, in MiB in a second; 0 for none at all.
+    pub mib_per_second: u32,
+    /// Pause between two rounds, in hours.
+    pub every_hours: u32,
+    /// Pause before the first one, in seconds.
+    pub begin_after_seconds: u32,
+}
+
+/// Backups.
+#[derive(Clone, Debug)]
+pub struct Backup {
+    /// How fast the store is read, in MiB in a second; 0 for no bound.
+    pub mib_per_second: u32,
+    /// How a bucket is reached.
+    pub s3: Option<S3Config>,
 }
 
 /// The catalog.
@@ -178,6 +202,15 @@ fn build(merged: &Merged) -> Result<Config, Error> {
             cache_mib: get.number(&["store", "cache_mib"]).unwrap_or(0),
             reserve_mib: get.number(&["store", "reserve_mib"]).unwrap_or(0),
         },
+        scrub: Scrub {
+            mib_per_second: get.number(&["scrub", "mib_per_second"]).unwrap_or(0),
+            every_hours: get.number(&["scrub", "every_hours"]).unwrap_or(0),
+            begin_after_seconds: get.number(&["scrub", "begin_after_seconds"]).unwrap_or(0),
+        },
+        backup: Backup {
+            mib_per_second: get.number(&["backup", "mib_per_second"]).unwrap_or(0),
+            s3: s3_settings(merged, &["backup", "s3"])?,
+        },
         catalog: Catalog {
             default_branch: get.text(&["catalog", "default_branch"]).unwrap_or_default(),
             merge_unrelated: get.flag(&["catalog", "merge_unrelated"]).unwrap_or(true),
@@ -206,30 +239,13 @@ fn build_warehouses(merged: &Merged) -> Result<Vec<WarehouseConfig>, Error> {
     let mut all: Vec<WarehouseConfig> = Vec::new();
     for name in merged.names(&["warehouses"]) {
         let at = |key| ["warehouses", name, key];
-        let s3_at = |key| ["warehouses", name, "s3", key];
         let location =
             get.text(&at("location")).ok_or_else(|| Error::NoLocation { name: name.to_owned() })?;
         let is_default = get.flag(&at("default")).unwrap_or(false);
         if is_default && let Some(first) = all.iter().find(|other| other.default) {
             return Err(Error::TwoDefaults { first: first.name.clone(), second: name.to_owned() });
         }
-        let has_s3 = merged.entries().iter().any(|entry| match entry.path.as_slice() {
-            [section, of, part, ..] => section == "warehouses" && of == name && part == "s3",
-            _ => false,
-        });
-        let s3 = if has_s3 {
-            let basis = S3Config::default();
-            Some(S3Config {
-                endpoint: get.text(&s3_at("endpoint")),
-                external_endpoint: get.text(&s3_at("external_endpoint")),
-                region: get.text(&s3_at("region")).unwrap_or(basis.region),
-                path_style: get.flag(&s3_at("path_style")).unwrap_or(basis.path_style),
-                access_key_id: get.credential(&s3_at("access_key_id"))?,
-                secret_access_key: get.credential(&s3_at("secret_access_key"))?.map(Secret::new),
-            })
-        } else {
-            None
-        };
+        let s3 = s3_settings(merged, &["warehouses", name, "s3"])?;
         all.push(WarehouseConfig {
             name: name.to_owned(),
             location: absolute(&location),
@@ -240,8 +256,30 @@ fn build_warehouses(merged: &Merged) -> Result<Vec<WarehouseConfig>, Error> {
     Ok(all)
 }
 
+/// The settings of a bucket below `section`, if any is set.
+fn s3_settings(merged: &Merged, section: &[&str]) -> Result<Option<S3Config>, Error> {
+    let get = Getter(merged);
+    let is_set = merged.entries().iter().any(|entry| {
+        entry.path.len() > section.len()
+            && entry.path.iter().zip(section).all(|(part, wanted)| part == wanted)
+    });
+    if !is_set {
+        return Ok(None);
+    }
+    let at = |key| [section, &[key]].concat();
+    let basis = S3Config::default();
+    Ok(Some(S3Config {
+        endpoint: get.text(&at("endpoint")),
+        external_endpoint: get.text(&at("external_endpoint")),
+        region: get.text(&at("region")).unwrap_or(basis.region),
+        path_style: get.flag(&at("path_style")).unwrap_or(basis.path_style),
+        access_key_id: get.credential(&at("access_key_id"))?,
+        secret_access_key: get.credential(&at("secret_access_key"))?.map(Secret::new),
+    }))
+}
+
 /// A plain path is a folder; every other location is left as it is.
-fn absolute(location: &str) -> String {
+pub(crate) fn absolute(location: &str) -> String {
     let has_scheme = location.split_once(':').is_some_and(|(scheme, _)| {
         scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
     });

@@ -4,9 +4,17 @@
 //! That is right for what was never synced, and wrong below the mark. So the segments that it is about to replay are
 //! read first, and nothing is touched where one is damaged. `FORMAT.md`, *Damage*, says why; this is how.
 
-use std::{collections::BTreeMap, fs::File, io, os::unix::fs::FileExt as _, path::Path};
+use std::{
+    collections::{BTreeMap, HashSet},
+    fs::File,
+    io,
+    os::unix::fs::FileExt as _,
+    path::Path,
+};
 
-use crate::mark::Mark;
+use lochan_storage_model::{ObjectId, ObjectKind};
+
+use crate::{mark::Mark, rows::ObjectHeader};
 
 /// Size of a segment of the log, in bytes: what sled is opened with.
 const SEGMENT_BYTES: usize = 512 * 1024;
@@ -15,6 +23,11 @@ const HEADER_BYTES: usize = 20;
 const MESSAGE_HEADER_BYTES_MAX: usize = 32;
 const FLIP: i64 = i64::MAX;
 const KIND_CAP: u8 = 2;
+/// A change of one row, and its first byte where it sets that row.
+const KIND_LINK: u8 = 10;
+const SET: &u8 = &0;
+/// Objects looked for in a damaged log.
+const OBJECTS_MAX: usize = 1 << 20;
 const KIND_LAST: u8 = 11;
 /// How far ahead of a segment's own number one may be that overwrites it.
 const AHEAD_MAX: u64 = 1 << 24;
@@ -115,6 +128,44 @@ pub(crate) fn look(engine: &Path, mark: Mark) -> io::Result<Verdict> {
     Ok(verdict)
 }
 
+/// Objects that stand in messages of the log, also where the engine does not get to. Only those whose bytes stand in their
+/// row: they hash to their id, so nothing else is taken for one.
+pub(crate) fn objects(engine: &Path) -> io::Result<HashSet<(ObjectKind, ObjectId)>> {
+    let file = File::open(engine.join("db"))?;
+    let length = file.metadata()?.len();
+    let mut segment = vec![0; SEGMENT_BYTES];
+    let mut found = HashSet::new();
+    for offset in (0..length).step_by(SEGMENT_BYTES) {
+        let bytes = read(&file, offset, &mut segment)?;
+        let mut at = HEADER_BYTES;
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            let Some(message) = message(rest) else {
+                at += 1;
+                continue;
+            };
+            let body = rest.get(message.head..message.length).unwrap_or_default();
+            if message.kind == KIND_LINK
+                && found.len() < OBJECTS_MAX
+                && let Some(object) = object_in(body)
+            {
+                found.insert(object);
+            }
+            at += message.length;
+        }
+    }
+    Ok(found)
+}
+
+/// The object that a change of a row sets, if it is the row of one.
+fn object_in(body: &[u8]) -> Option<(ObjectKind, ObjectId)> {
+    let (SET, mut rest) = body.split_first()? else { return None };
+    let key = usize::try_from(varint(&mut rest)?).ok()?;
+    let mut rest = rest.get(key..)?;
+    let value = usize::try_from(varint(&mut rest)?).ok()?;
+    let (ObjectHeader { kind, id, .. }, bytes) = ObjectHeader::read(rest.get(..value)?).ok()?;
+    (ObjectId::of(kind, bytes?) == id).then_some((kind, id))
+}
+
 /// Position that the newest snapshot reaches to; 0 without one.
 fn snapshot_end(engine: &Path) -> io::Result<i64> {
     let mut newest = None;
@@ -162,6 +213,8 @@ fn header(bytes: &[u8; HEADER_BYTES]) -> Option<(i64, i64)> {
 struct Message {
     kind: u8,
     segment: u64,
+    /// Header alone, in bytes.
+    head: usize,
     /// Header and body, in bytes.
     length: usize,
 }
@@ -190,7 +243,7 @@ fn message_of(bytes: &[u8], wanted: impl Fn(u64) -> bool) -> Option<Message> {
     hasher.update(body_bytes);
     hasher.update(bytes.get(4..head)?);
     let fits = hasher.finalize() ^ u32::MAX == u32::from_le_bytes(*check);
-    fits.then_some(Message { kind: *kind, segment, length: head + body })
+    fits.then_some(Message { kind: *kind, segment, head, length: head + body })
 }
 
 /// sled's own variable-length numbers.

@@ -149,6 +149,35 @@ pub fn read_manifest(path: &Path) -> Result<Manifest, StoreError> {
     Ok(Manifest { format, engine, created: field("created")?, repository, instance })
 }
 
+/// Copies a store that nobody holds, for something to be saved from the copy: the engine's settings are left out, which it
+/// makes anew, and a manifest that cannot be read is replaced by one of `repository`.
+pub fn copy_damaged(from: &Path, to: &Path, repository: [u8; 16]) -> Result<(), StoreError> {
+    let _held = take_lock(from)?;
+    copy_files(from, to).map_err(|error| failed("copy", from, &error))?;
+    if read_manifest(to).is_err() {
+        let created = Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true);
+        let (repository, instance) = (Uuid::from_bytes(repository), Uuid::new_v4());
+        let manifest = Manifest { format: FORMAT, engine: ENGINE.into(), created, repository, instance };
+        let file = to.join(MANIFEST);
+        write_synced(&file, &manifest.to_string()).map_err(|error| failed("write", &file, &error))?;
+    }
+    Ok(())
+}
+
+fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (name, path) = (entry.file_name(), entry.path());
+        if path.is_dir() {
+            copy_files(&path, &to.join(name))?;
+        } else if name != LOCK && !(name == "conf" && from.ends_with(ENGINE_FOLDER)) {
+            fs::copy(path, to.join(name))?;
+        }
+    }
+    Ok(())
+}
+
 /// Syncs what the engine does not: its main file, its configuration, its large values, the folder itself.
 pub(crate) fn sync_engine(engine: &Path) -> io::Result<()> {
     for name in ["db", "conf"] {

@@ -27,5 +27,5 @@ mod trouble;
 mod walk;
 
 pub use config::{CACHE_BYTES_DEFAULT, Durability, RESERVE_BYTES_DEFAULT, SledConfig};
-pub use folder::{FORMAT, Manifest, read_manifest};
+pub use folder::{FORMAT, Manifest, copy_damaged, read_manifest};
 pub use store::SledStore;

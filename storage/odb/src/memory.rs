@@ -105,6 +105,14 @@ impl Memory {
         Self::default()
     }
 
+    /// An empty store of a repository.
+    #[must_use]
+    pub fn of(repository: [u8; 16]) -> Self {
+        let store = Self::new();
+        store.lock().repository = repository;
+        store
+    }
+
     /// Makes the next commit fail that has something to write.
     pub fn fail_next_commit(&self, kind: Failure) {
         self.lock().fail_next = Some(kind);

@@ -197,7 +197,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    async fn full(&self, rows: &mut Rows, files: &mut Vec<Named>) -> Result<(), Error> {
+    async fn full(&mut self, rows: &mut Rows, files: &mut Vec<Named>) -> Result<(), Error> {
         if rows.count() >= ROWS_MAX {
             files.push(self.keep("rows", rows.finish()).await?);
         }
@@ -205,7 +205,7 @@ impl Run<'_> {
     }
 
     /// Writes a file under its hash.
-    async fn keep(&self, folder: &str, bytes: Bytes) -> Result<Named, Error> {
+    async fn keep(&mut self, folder: &str, bytes: Bytes) -> Result<Named, Error> {
         let named = Named { hash: blake3::hash(&bytes).to_hex().to_string(), size: bytes.len() as u64 };
         self.vault.write(&format!("{folder}/{}", named.hash), bytes).await?;
         Ok(named)

@@ -94,7 +94,8 @@ impl Report {
         self.findings.iter().all(|finding| finding.severity == Severity::Derived)
     }
 
-    fn damage(&mut self, what: impl Into<String>, detail: impl Into<String>) {
+    /// Notes that something promised is missing or damaged.
+    pub fn damage(&mut self, what: impl Into<String>, detail: impl Into<String>) {
         self.findings.push(Finding { severity: Severity::Damage, what: what.into(), detail: detail.into() });
     }
 

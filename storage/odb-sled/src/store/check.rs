@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use lochan_storage_model::{ObjectId, ObjectKind};
 use lochan_storage_odb::{Damage, StoreError};
 
 use crate::{
@@ -26,6 +27,8 @@ pub(super) struct Checked {
     trust: Trust,
     mark: Option<Mark>,
     verdict: Verdict,
+    /// Objects in the log, where that is not to be believed.
+    pub(super) logged: Vec<(ObjectKind, ObjectId)>,
 }
 
 /// Looks at the files of the store in `folder`. Touches nothing.
@@ -42,12 +45,27 @@ pub(super) fn before(folder: &Path, engine: &Path, trust: Trust) -> Result<Check
         let advice = "; nothing has been touched, `lochan-server repair` puts back what a backup holds";
         return Err(error::damaged(what, format!("{detail}{advice}")));
     }
-    Ok(Checked { trust, mark, verdict })
+    let logged = match trust {
+        Trust::Marked => Vec::new(),
+        Trust::Nothing => engine_log::objects(engine).map_err(failed)?.into_iter().collect(),
+    };
+    Ok(Checked { trust, mark, verdict, logged })
 }
 
 impl Checked {
+    /// What was acknowledged and is not reached any more, in a store that was opened all the same.
+    pub(super) fn losses(&self, state: State) -> Vec<Damage> {
+        let acknowledged = self.mark.map_or(0, |mark| mark.batch);
+        if self.trust == Trust::Marked || acknowledged <= state.batch {
+            return Vec::new();
+        }
+        let detail =
+            format!("batches {} to {acknowledged} were acknowledged and are not reached", state.batch + 1);
+        vec![Damage { what: "sled/db".into(), detail }]
+    }
+
     /// Compares the rows with the mark. Returns what the store holds.
-    pub(super) fn after(self, tree: &sled::Tree, format: u32) -> Result<State, StoreError> {
+    pub(super) fn after(&self, tree: &sled::Tree, format: u32) -> Result<State, StoreError> {
         let row = match tree.get(keys::state()).map_err(error::read) {
             Err(_) if self.trust == Trust::Nothing => None,
             row => row?,

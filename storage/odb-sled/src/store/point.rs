@@ -57,7 +57,9 @@ impl Session {
     /// Everything in which the rows are not what they were when they were last written.
     pub(super) fn audit(&self) -> Vec<Damage> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        check::audit(&self.tree, writer.state)
+        let mut found = self.losses.clone();
+        found.extend(check::audit(&self.tree, writer.state));
+        found
     }
 
     /// Reads all rows of a space of what is mutable; what is wrong with them is told, and may end it.

@@ -10,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lochan_storage_model::{ObjectId, RefName};
-use lochan_storage_odb::{Reference, StoreError};
+use lochan_storage_model::{ObjectId, ObjectKind, RefName};
+use lochan_storage_odb::{Damage, Reference, StoreError};
 use uuid::Uuid;
 
 use super::check::{self, Trust};
@@ -33,6 +33,8 @@ use crate::{
 const FLUSH_EVERY_MS: u64 = 500;
 /// Longest wait for the threads of a store closed a moment ago in this process to let go of their files.
 const REOPEN_WAIT_MAX: Duration = Duration::from_secs(5);
+/// Lost objects named.
+const LOST_MAX: usize = 1_000;
 const REOPEN_PAUSE: Duration = Duration::from_millis(5);
 
 /// The engine, and everything that is known of what it holds. After a failure only reads are allowed, and they show what
@@ -53,6 +55,8 @@ pub(crate) struct Session {
     pub(super) is_deleting: AtomicBool,
     /// Folder of the engine's files.
     engine: PathBuf,
+    /// What is known to be lost, in a damaged store that was opened all the same.
+    pub(super) losses: Vec<Damage>,
 }
 
 /// How a session is opened.
@@ -122,7 +126,7 @@ impl Session {
         let epoch = u32::try_from(epoch).map_err(|_| error::damaged("the epoch", "it is out of range"))?;
         let (positions, batch) = error::guarded(|| Positions::open(tree.clone(), Arc::clone(&trouble)))?;
         writer.batch = batch.max(batch_min).max(state.batch);
-        Ok(Self {
+        let mut session = Self {
             positions,
             tree,
             db,
@@ -134,7 +138,23 @@ impl Session {
             epoch: AtomicU32::new(epoch),
             flushing: UnderWay::default(),
             is_deleting: AtomicBool::new(false),
-        })
+            losses: checked.losses(state),
+        };
+        session.note_lost(&checked.logged);
+        Ok(session)
+    }
+
+    /// Notes objects that stand in the log but are not reached.
+    fn note_lost(&mut self, logged: &[(ObjectKind, ObjectId)]) {
+        let is_lost = |id: ObjectId| matches!(error::guarded(|| self.locate(id)), Ok(None));
+        let lost = logged.iter().filter(|(_, id)| is_lost(*id)).take(LOST_MAX);
+        let lost: Vec<Damage> = lost
+            .map(|(kind, id)| Damage {
+                what: format!("{kind:?} {id}"),
+                detail: "it lies in sled/db behind what is damaged and is not reached".into(),
+            })
+            .collect();
+        self.losses.extend(lost);
     }
 
     /// How far the store is once everything handed to the system by now is synced.
