@@ -3,9 +3,12 @@
 //! Sixteen writers commit, merge and move references over HTTP until the process is killed. After the restart, what the
 //! server says is compared with what the writers were told. [`check`] is pure, so that faults can be planted in its tests.
 
+pub mod backup;
 pub mod check;
 pub mod client;
+pub mod flip;
 pub mod histories;
+pub mod load;
 pub mod model;
 pub mod observe;
 pub mod process;

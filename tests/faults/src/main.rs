@@ -22,6 +22,10 @@ enum Command {
     Model(commands::model::Args),
     /// Simulates the writer with its clock, disk and clients, by a seed, in process.
     Simulate(commands::simulate::Args),
+    /// Flips bits of a store's files and cuts them: all of it must be found, or do no harm.
+    Flip(commands::flip::Args),
+    /// Takes backups under load, puts them back and compares.
+    Backup(commands::backup::Args),
 }
 
 impl Command {
@@ -32,6 +36,8 @@ impl Command {
             Self::Kill(args) => commands::kill::run(args),
             Self::Model(args) => commands::model::run(args),
             Self::Simulate(args) => commands::simulate::run(args),
+            Self::Flip(args) => commands::flip::run(args),
+            Self::Backup(args) => commands::backup::run(args),
         }
     }
 }

@@ -83,6 +83,18 @@ impl Place {
         Ok(command)
     }
 
+    /// Runs a subcommand on a data folder.
+    pub async fn run(&self, arguments: &[&str], data: &Path) -> Result<Ended> {
+        let mut command = self.command()?;
+        command.args(arguments).arg("--data-dir").arg(data).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = timeout(Duration::from_secs(FSCK_WAIT_S_MAX), command.output())
+            .await
+            .with_context(|| format!("{arguments:?} did not end in time"))??;
+        let text =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        Ok(Ended { is_well: output.status.success(), text: format!("{arguments:?}:\n{text}") })
+    }
+
     /// Runs `lochan-server fsck --full` on the data folder; the error holds what it printed.
     pub async fn fsck(&self) -> Result<()> {
         let mut command = self.command()?;
@@ -100,6 +112,22 @@ impl Place {
             String::from_utf8_lossy(&output.stderr)
         );
         Ok(())
+    }
+}
+
+/// How a subcommand ended.
+pub struct Ended {
+    /// Whether its exit code said success.
+    pub is_well: bool,
+    /// What it was and what it printed.
+    pub text: String,
+}
+
+impl Ended {
+    /// An error unless it was a success.
+    pub fn well(self) -> Result<String> {
+        ensure!(self.is_well, "{}", self.text);
+        Ok(self.text)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs over many seeds: which of them a shard takes, on how many threads, and what is told of a failure.
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Range};
 use std::process::Command;
 use std::str::FromStr;
 use std::sync::Mutex;
@@ -17,6 +17,12 @@ pub struct Shard {
 impl Shard {
     /// Everything.
     pub const WHOLE: Self = Self { index: 1, count: 1 };
+
+    /// Its part of `total` numbers from 0 on, in one piece.
+    pub fn part(self, total: u64) -> Range<u64> {
+        let at = |shard: u64| total / self.count * shard + (total % self.count).min(shard);
+        at(self.index - 1)..at(self.index)
+    }
 }
 
 impl FromStr for Shard {
