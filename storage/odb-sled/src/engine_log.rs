@@ -14,7 +14,10 @@ use std::{
 
 use lochan_storage_model::{ObjectId, ObjectKind};
 
-use crate::{mark::Mark, rows::ObjectHeader};
+use crate::{
+    mark::Mark,
+    objects::{self, Entry, ObjectHeader},
+};
 
 /// Size of a segment of the log, in bytes: what sled is opened with.
 const SEGMENT_BYTES: usize = 512 * 1024;
@@ -144,11 +147,8 @@ pub(crate) fn objects(engine: &Path) -> io::Result<HashSet<(ObjectKind, ObjectId
                 continue;
             };
             let body = rest.get(message.head..message.length).unwrap_or_default();
-            if message.kind == KIND_LINK
-                && found.len() < OBJECTS_MAX
-                && let Some(object) = object_in(body)
-            {
-                found.insert(object);
+            if message.kind == KIND_LINK && found.len() < OBJECTS_MAX {
+                found.extend(objects_in(body).into_iter().flatten());
             }
             at += message.length;
         }
@@ -156,14 +156,17 @@ pub(crate) fn objects(engine: &Path) -> io::Result<HashSet<(ObjectKind, ObjectId
     Ok(found)
 }
 
-/// The object that a change of a row sets, if it is the row of one.
-fn object_in(body: &[u8]) -> Option<(ObjectKind, ObjectId)> {
+/// The objects that a change of a row sets, if it is a row of objects.
+fn objects_in(body: &[u8]) -> Option<Vec<(ObjectKind, ObjectId)>> {
     let (SET, mut rest) = body.split_first()? else { return None };
     let key = usize::try_from(varint(&mut rest)?).ok()?;
     let mut rest = rest.get(key..)?;
     let value = usize::try_from(varint(&mut rest)?).ok()?;
-    let (ObjectHeader { kind, id, .. }, bytes) = ObjectHeader::read(rest.get(..value)?).ok()?;
-    (ObjectId::of(kind, bytes?) == id).then_some((kind, id))
+    let entries = objects::entries(rest.get(..value)?).ok()?.map_while(Result::ok);
+    let whole = entries.filter_map(|Entry { header: ObjectHeader { kind, id, .. }, bytes, .. }| {
+        (ObjectId::of(kind, bytes?) == id).then_some((kind, id))
+    });
+    Some(whole.collect())
 }
 
 /// Position that the newest snapshot reaches to; 0 without one.
