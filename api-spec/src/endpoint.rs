@@ -138,6 +138,24 @@ pub trait Endpoint {
     const AUTH: Auth = Self::INFO.auth;
 }
 
+/// Lists the endpoints of a surface, once: as plain data in `ALL`, and one by one with their types, which is what the
+/// OpenAPI document is built from.
+macro_rules! endpoints {
+    ($(#[$doc:meta])* $($endpoint:path),+ $(,)?) => {
+        $(#[$doc])*
+        pub const ALL: &[$crate::endpoint::EndpointInfo] =
+            &[$(<$endpoint as $crate::endpoint::Endpoint>::INFO),+];
+
+        /// Shows every endpoint, with its types, to a visitor.
+        #[cfg(feature = "openapi")]
+        pub(crate) fn visit(visitor: &mut impl $crate::openapi::Visitor) {
+            $(visitor.endpoint::<$endpoint>();)+
+        }
+    };
+}
+
+pub(crate) use endpoints;
+
 /// The path parameters' names of a template, in order: `ref` and `key` of `/trees/{ref}/contents/{key}`.
 pub fn parameters(template: &str) -> impl Iterator<Item = &str> {
     template.split('{').skip(1).filter_map(|part| part.split_once('}').map(|(name, _)| name))

@@ -11,4 +11,7 @@ pub mod endpoint;
 pub mod ext;
 pub mod iceberg;
 pub mod nessie;
+#[cfg(feature = "openapi")]
+pub mod openapi;
+pub mod parameter;
 pub mod syntax;

@@ -1,7 +1,9 @@
 //! `GET /ext/v1/export`: writes the whole repository as one stream.
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
+use crate::ext::parameters::{FROM, MAX_PARTS, REF_LOG};
 use crate::ext::stream::Stream;
+use crate::parameter::Parameter;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
 /// Writes the repository as a [`stream`](crate::ext::stream) (`application/x-ndjson`): references, every commit that they
@@ -48,6 +50,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[FROM, REF_LOG, MAX_PARTS];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self {
             from: pairs.text("from"),

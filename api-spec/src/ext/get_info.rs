@@ -30,6 +30,7 @@ impl Endpoint for GetInfo {
 
 /// What a server is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Info {
     /// Name of the program: `lochan-server`.
@@ -46,6 +47,7 @@ pub struct Info {
 
 /// Where commits are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Store {
     /// The storage engine.
@@ -56,6 +58,7 @@ pub struct Store {
 
 /// A named place in object storage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Warehouse {
     /// Its name.

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::ext::model::LogEntry;
+use crate::ext::parameters::{MAX_RECORDS, OPERATION, PAGE_TOKEN, PRINCIPAL, REF, SINCE, UNTIL};
+use crate::parameter::Parameter;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
 /// Most entries of one page; also the size of a page when none is asked for.
@@ -55,6 +57,9 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] =
+        &[REF, OPERATION, PRINCIPAL, SINCE, UNTIL, MAX_RECORDS, PAGE_TOKEN];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self {
             reference: pairs.text("ref"),
@@ -80,6 +85,7 @@ impl QueryParams for Query {
 
 /// A page of the ref log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Reflog {
     /// Whether another page exists.

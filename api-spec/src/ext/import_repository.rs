@@ -2,7 +2,9 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::ext::model::ImportState;
+use crate::ext::parameters::{EXISTING, ID, PREFIX};
 use crate::ext::stream::Stream;
+use crate::parameter::Parameter;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
 /// Takes in a [`stream`](crate::ext::stream) (`application/x-ndjson`, perhaps gzip), all at once or in several requests.
@@ -82,6 +84,8 @@ impl Existing {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[EXISTING, ID, PREFIX];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         let existing = pairs.get("existing").map(|text| {
             Existing::parse(text).ok_or_else(|| QueryError::Word {

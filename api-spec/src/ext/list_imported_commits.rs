@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
+use crate::ext::parameters::{MAX_RECORDS, PAGE_TOKEN};
+use crate::parameter::Parameter;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
@@ -44,6 +46,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[MAX_RECORDS, PAGE_TOKEN];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { max_records: pairs.int("max-records")?, page_token: pairs.text("page-token") })
     }
@@ -56,6 +60,7 @@ impl QueryParams for Query {
 
 /// A page of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportedCommits {
     /// Whether another page exists.
@@ -68,6 +73,7 @@ pub struct ImportedCommits {
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportedCommit {
     /// The hash at the source.

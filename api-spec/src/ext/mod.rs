@@ -13,6 +13,7 @@ pub mod get_reflog;
 pub mod import_repository;
 pub mod list_imported_commits;
 pub mod model;
+mod parameters;
 pub mod rebase_branch;
 pub mod restore_reference;
 pub mod stream;
@@ -26,16 +27,16 @@ pub use list_imported_commits::ListImportedCommits;
 pub use rebase_branch::RebaseBranch;
 pub use restore_reference::RestoreReference;
 
-use crate::endpoint::{Endpoint, EndpointInfo};
+use crate::endpoint::endpoints;
 
-/// Every endpoint of `/ext/v1`.
-pub const ALL: &[EndpointInfo] = &[
-    GetInfo::INFO,
-    GetReflog::INFO,
-    RestoreReference::INFO,
-    RebaseBranch::INFO,
-    ExportRepository::INFO,
-    ImportRepository::INFO,
-    GetImport::INFO,
-    ListImportedCommits::INFO,
-];
+endpoints! {
+    /// Every endpoint of `/ext/v1`.
+    GetInfo,
+    GetReflog,
+    RestoreReference,
+    RebaseBranch,
+    ExportRepository,
+    ImportRepository,
+    GetImport,
+    ListImportedCommits,
+}

@@ -47,6 +47,7 @@ impl Endpoint for RebaseBranch {
 
 /// What to rebase on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RebaseRequest {
     /// The head of the branch, as the caller has seen it: 64 digits.
@@ -71,6 +72,7 @@ pub struct RebaseRequest {
 
 /// What became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RebaseResponse {
     /// The branch was set to another commit.
@@ -93,6 +95,7 @@ pub struct RebaseResponse {
 
 /// What became of one commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RebasedCommit {
     /// The commit on the branch before.
@@ -105,6 +108,7 @@ pub struct RebasedCommit {
 
 /// What was done with a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum RebaseOutcome {
     /// It was made again, or would be.

@@ -39,6 +39,7 @@ impl Endpoint for RestoreReference {
 
 /// What to go back to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RestoreRequest {
     /// Number of the log entry that names the state.
@@ -55,6 +56,7 @@ pub struct RestoreRequest {
 
 /// One of the two states that a log entry names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Side {
     /// The state before the entry: undoes it, and everything after it.
@@ -66,6 +68,7 @@ pub enum Side {
 
 /// What became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RestoreResponse {
     /// Whether the reference was changed; false for a dry run, and where it was in that state already.

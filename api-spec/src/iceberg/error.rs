@@ -113,6 +113,7 @@ impl fmt::Display for ErrorType {
 
 /// The body of every failure but those of OAuth.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ErrorResponse {
     /// The failure.
     pub error: ErrorModel,
@@ -120,6 +121,7 @@ pub struct ErrorResponse {
 
 /// A failure; all three fields are required.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ErrorModel {
     /// For people; kits compare some.
     pub message: String,
@@ -144,6 +146,7 @@ impl ErrorResponse {
 
 /// The body of a failure of the token routes (RFC 6749).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct OAuthError {
     /// Such as `invalid_client` or `unsupported_grant_type`.
     pub error: Cow<'static, str>,

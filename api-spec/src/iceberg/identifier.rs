@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A table or view by namespace and name; the name may carry a reference, see [`crate::syntax::table_name`].
+/// A table or view by namespace and name; the name may carry a reference.
+///
+/// See [`crate::syntax::table_name`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct TableIdentifier {
     /// The levels, outermost first.
     pub namespace: Vec<String>,
@@ -13,6 +16,7 @@ pub struct TableIdentifier {
 
 /// A page of tables or views.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct ListIdentifiersResponse {
     /// In key order.
@@ -23,6 +27,7 @@ pub struct ListIdentifiersResponse {
 
 /// Body of the renames.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct RenameRequest {
     /// What it is called.
     pub source: TableIdentifier,

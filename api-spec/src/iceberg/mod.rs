@@ -10,44 +10,45 @@ pub mod identifier;
 pub mod namespaces;
 pub mod oauth;
 pub mod paging;
+pub(crate) mod parameters;
 pub mod tables;
 pub mod transactions;
 pub mod views;
 
-use crate::endpoint::{Endpoint, EndpointInfo};
+use crate::endpoint::{EndpointInfo, endpoints};
 
-/// Every endpoint of this surface.
-pub const ALL: &[EndpointInfo] = &[
-    config::GetConfig::INFO,
-    config::GetConfigOfReference::INFO,
-    oauth::GetToken::INFO,
-    oauth::GetTokenOfReference::INFO,
-    namespaces::ListNamespaces::INFO,
-    namespaces::CreateNamespace::INFO,
-    namespaces::LoadNamespace::INFO,
-    namespaces::NamespaceExists::INFO,
-    namespaces::DropNamespace::INFO,
-    namespaces::UpdateProperties::INFO,
-    tables::ListTables::INFO,
-    tables::CreateTable::INFO,
-    tables::LoadTable::INFO,
-    tables::TableExists::INFO,
-    tables::CommitTable::INFO,
-    tables::DropTable::INFO,
-    tables::RegisterTable::INFO,
-    tables::RenameTable::INFO,
-    tables::LoadCredentials::INFO,
-    tables::ReportMetrics::INFO,
-    transactions::CommitTransaction::INFO,
-    views::ListViews::INFO,
-    views::CreateView::INFO,
-    views::LoadView::INFO,
-    views::ViewExists::INFO,
-    views::CommitView::INFO,
-    views::DropView::INFO,
-    views::RenameView::INFO,
-    views::RegisterView::INFO,
-];
+endpoints! {
+    /// Every endpoint of this surface.
+    config::GetConfig,
+    config::GetConfigOfReference,
+    oauth::GetToken,
+    oauth::GetTokenOfReference,
+    namespaces::ListNamespaces,
+    namespaces::CreateNamespace,
+    namespaces::LoadNamespace,
+    namespaces::NamespaceExists,
+    namespaces::DropNamespace,
+    namespaces::UpdateProperties,
+    tables::ListTables,
+    tables::CreateTable,
+    tables::LoadTable,
+    tables::TableExists,
+    tables::CommitTable,
+    tables::DropTable,
+    tables::RegisterTable,
+    tables::RenameTable,
+    tables::LoadCredentials,
+    tables::ReportMetrics,
+    transactions::CommitTransaction,
+    views::ListViews,
+    views::CreateView,
+    views::LoadView,
+    views::ViewExists,
+    views::CommitView,
+    views::DropView,
+    views::RenameView,
+    views::RegisterView,
+}
 
 /// How a route is announced in the config's `endpoints`: `GET /v1/{prefix}/namespaces`.
 ///

@@ -1,5 +1,7 @@
 //! Paging of listings.
 
+use crate::iceberg::parameters::{PAGE_SIZE, PAGE_TOKEN};
+use crate::parameter::Parameter;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
 /// Page size announced in `rest-page-size`, in elements.
@@ -18,6 +20,8 @@ pub struct Page {
 }
 
 impl QueryParams for Page {
+    const PARAMETERS: &'static [Parameter] = &[PAGE_TOKEN, PAGE_SIZE];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { token: pairs.raw("pageToken").map(str::to_owned), size: pairs.int("pageSize")? })
     }

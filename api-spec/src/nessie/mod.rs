@@ -4,5 +4,6 @@
 
 mod fetch;
 pub mod model;
+mod parameters;
 pub mod v1;
 pub mod v2;

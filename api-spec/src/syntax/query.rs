@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::parameter::Parameter;
 use crate::syntax::percent::{decode_form, encode_query};
 
 /// The decoded parameters of one query string, in order of appearance.
@@ -11,6 +12,9 @@ use crate::syntax::percent::{decode_form, encode_query};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pairs<'a> {
     pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// What was asked for: tests compare it with what is declared.
+    #[cfg(test)]
+    asked: std::cell::RefCell<std::collections::BTreeSet<String>>,
 }
 
 /// A parameter whose text is not of its type.
@@ -47,11 +51,28 @@ impl<'a> Pairs<'a> {
                 (decode_form(name), decode_form(value))
             })
             .collect();
-        Self { pairs }
+        Self {
+            pairs,
+            #[cfg(test)]
+            asked: Default::default(),
+        }
+    }
+
+    /// The names that were asked for so far.
+    #[cfg(all(test, feature = "openapi"))]
+    pub(crate) fn asked(&self) -> std::collections::BTreeSet<&'static str> {
+        // A test's own leak: a few dozen names.
+        self.asked.borrow().iter().map(|name| &*String::leak(name.clone())).collect()
+    }
+
+    fn note(&self, _name: &str) {
+        #[cfg(test)]
+        self.asked.borrow_mut().insert(_name.to_owned());
     }
 
     /// The first value of `name`, an empty one included.
     pub fn raw(&self, name: &str) -> Option<&str> {
+        self.note(name);
         self.pairs.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_ref())
     }
 
@@ -67,6 +88,7 @@ impl<'a> Pairs<'a> {
 
     /// Every non-empty value of a repeatable parameter, in order.
     pub fn all(&self, name: &str) -> Vec<String> {
+        self.note(name);
         self.pairs
             .iter()
             .filter(|(n, v)| n == name && !v.is_empty())
@@ -147,6 +169,9 @@ impl QueryWriter {
 
 /// Query parameters of one endpoint: read by the server, written by clients.
 pub trait QueryParams: Sized + Default {
+    /// Every parameter that is read.
+    const PARAMETERS: &'static [Parameter];
+
     /// Reads the parameters; unknown ones are ignored.
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError>;
 
@@ -168,6 +193,8 @@ pub trait QueryParams: Sized + Default {
 
 /// An endpoint without query parameters.
 impl QueryParams for () {
+    const PARAMETERS: &'static [Parameter] = &[];
+
     fn parse(_: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(())
     }

@@ -13,6 +13,7 @@ pub const UNPARTITIONED_LAST_ID: i32 = 999;
 
 /// How rows are split into files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct PartitionSpec {
     /// Id among the specs of the table. Ids in requests are hints and may be absent.
@@ -27,6 +28,7 @@ pub struct PartitionSpec {
 
 /// A partition field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct PartitionField {
     /// Source column. Absent only for transforms of several columns.

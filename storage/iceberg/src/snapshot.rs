@@ -12,6 +12,7 @@ pub const MAIN_BRANCH: &str = "main";
 
 /// A state of the table's data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct Snapshot {
     /// Order of the change among all changes of the table; absent in format v1, read as 0.
@@ -64,6 +65,7 @@ impl Snapshot {
 
 /// What a reference is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RefType {
     /// Moves with writes.
@@ -87,6 +89,7 @@ impl RefType {
 
 /// A named snapshot with its retention.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct SnapshotRef {
     /// The snapshot it names.
@@ -148,6 +151,7 @@ impl SnapshotRef {
 
 /// When a snapshot became current.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct SnapshotLogEntry {
     /// Milliseconds since 1970.
@@ -161,6 +165,7 @@ pub struct SnapshotLogEntry {
 
 /// An earlier metadata file of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct MetadataLogEntry {
     /// When that file was written (its `last-updated-ms`), milliseconds since 1970.

@@ -14,6 +14,7 @@ pub const UNSORTED_ID: i32 = 0;
 
 /// How rows are ordered inside files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct SortOrder {
     /// Id among the orders of the table; 0 is the unsorted one. Ids in requests are hints and may be absent.
@@ -28,6 +29,7 @@ pub struct SortOrder {
 
 /// A sort field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct SortField {
     /// Transform as written, see [`Transform::parse`].
@@ -49,6 +51,7 @@ pub struct SortField {
 
 /// Sort direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// Smallest first.
@@ -61,6 +64,7 @@ pub enum Direction {
 
 /// Place of nulls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NullOrder {
     /// Before all values.

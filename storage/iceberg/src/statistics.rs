@@ -6,6 +6,7 @@ use crate::Extra;
 
 /// A Puffin file with statistics of one snapshot. `blob-metadata` and `key-metadata` are kept as sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct StatisticsFile {
     /// The snapshot it describes.
@@ -23,6 +24,7 @@ pub struct StatisticsFile {
 
 /// A file with partition statistics of one snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct PartitionStatisticsFile {
     /// The snapshot it describes.
@@ -38,6 +40,7 @@ pub struct PartitionStatisticsFile {
 
 /// An encrypted key (format v3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct EncryptedKey {
     /// Id.

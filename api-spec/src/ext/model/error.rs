@@ -7,6 +7,7 @@ use crate::nessie::model::Conflict;
 
 /// The body of every answer that is no success.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ErrorBody {
     /// What went wrong.
     pub error: ExtError,
@@ -14,6 +15,7 @@ pub struct ErrorBody {
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExtError {
     /// For programs.
@@ -27,6 +29,7 @@ pub struct ExtError {
 
 /// What a program may want to know about an error. Every field is left out where it says nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorDetails {
     /// Keys that conflict.
@@ -51,6 +54,7 @@ pub struct ErrorDetails {
 
 /// What went wrong, as programs branch on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
     /// 400: syntax, limits, a request that contradicts itself.

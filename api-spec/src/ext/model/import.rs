@@ -8,6 +8,7 @@ use crate::syntax::Instant;
 
 /// Whether an import is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ImportStatus {
     /// Parts are missing.
@@ -18,6 +19,7 @@ pub enum ImportStatus {
 
 /// Where an import stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportState {
     /// Its name.

@@ -6,6 +6,7 @@ use crate::syntax::Instant;
 
 /// Branch or tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum RefType {
     /// Moves with commits.
@@ -16,6 +17,7 @@ pub enum RefType {
 
 /// A branch or tag and where it points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NamedReference {
     /// Branch or tag.
@@ -29,6 +31,7 @@ pub struct NamedReference {
 
 /// What moved a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum LogOperation {
     /// It came into being.
@@ -92,6 +95,7 @@ impl LogOperation {
 
 /// One change of one reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LogEntry {
     /// Name of the reference.

@@ -41,6 +41,7 @@ pub enum Item {
 
 /// Where a stream comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum SourceKind {
     /// A Lochan server: commits keep their hashes, and whoever takes them in recomputes them.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
+use crate::iceberg::parameters::WAREHOUSE;
+use crate::parameter::Parameter;
 use crate::syntax::duration::IsoDuration;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
@@ -40,6 +42,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[WAREHOUSE];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { warehouse: pairs.text("warehouse") })
     }
@@ -51,6 +55,7 @@ impl QueryParams for Query {
 
 /// What a client merges with its own settings: defaults, then its own, then overrides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct CatalogConfig {
     /// Weaker than the client's settings; required.
@@ -59,7 +64,9 @@ pub struct CatalogConfig {
     /// Stronger than the client's settings; required.
     #[serde(default)]
     pub overrides: BTreeMap<String, String>,
-    /// The routes that work, as `VERB /v1/…`; see [`crate::iceberg::announcement`].
+    /// The routes that work, as `VERB /v1/…`.
+    ///
+    /// See [`crate::iceberg::announcement`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub endpoints: Vec<String>,
     /// How long an idempotency key is remembered, an ISO-8601 duration.

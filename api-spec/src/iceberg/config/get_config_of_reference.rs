@@ -4,6 +4,8 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::iceberg::config::CatalogConfig;
+use crate::iceberg::parameters::WAREHOUSE;
+use crate::parameter::Parameter;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
@@ -39,6 +41,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[WAREHOUSE];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { warehouse: pairs.text("warehouse") })
     }

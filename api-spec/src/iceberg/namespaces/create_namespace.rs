@@ -33,6 +33,7 @@ impl Endpoint for CreateNamespace {
 
 /// A namespace with its properties: the body of create, and the answer of create and load.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct NamespaceDocument {
     /// The levels, outermost first.
     pub namespace: Vec<String>,

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::iceberg::paging::Page;
+use crate::iceberg::parameters::{PAGE_SIZE, PAGE_TOKEN, PARENT};
+use crate::parameter::Parameter;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
 /// Lists the direct children of a namespace, in key order.
@@ -40,6 +42,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[PARENT, PAGE_TOKEN, PAGE_SIZE];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { parent: pairs.text("parent"), page: Page::parse(pairs)? })
     }
@@ -52,6 +56,7 @@ impl QueryParams for Query {
 
 /// A page of namespaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct ListNamespacesResponse {
     /// Full paths.

@@ -36,6 +36,7 @@ impl Endpoint for UpdateProperties {
 
 /// What to change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct UpdatePropertiesRequest {
     /// Names to remove.
     #[serde(default, deserialize_with = "null_default")]
@@ -47,6 +48,7 @@ pub struct UpdatePropertiesRequest {
 
 /// What was changed; all three are always written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct UpdatePropertiesResponse {
     /// Names set.
     pub updated: Vec<String>,

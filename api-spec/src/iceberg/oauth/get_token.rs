@@ -34,6 +34,7 @@ impl Endpoint for GetToken {
 
 /// The form, `application/x-www-form-urlencoded`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct TokenRequest {
     /// `client_credentials` or the token exchange URN.
     pub grant_type: String,
@@ -56,6 +57,7 @@ pub struct TokenRequest {
 
 /// A token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct TokenResponse {
     /// The token.
     pub access_token: String,

@@ -40,24 +40,31 @@ impl Endpoint for CommitTable {
 
 /// Changes of one table. Requirements and updates are kept as sent; `storage/iceberg` reads them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct CommitTableRequest {
     /// The table; required inside a transaction, else it must agree with the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identifier: Option<TableIdentifier>,
     /// What must hold.
     #[serde(default, deserialize_with = "null_default")]
+    #[cfg_attr(feature = "openapi", schemars(with = "Vec<lochan_storage_iceberg::table::TableRequirement>"))]
     pub requirements: Vec<Box<RawValue>>,
     /// What to change, in order.
     #[serde(default, deserialize_with = "null_default")]
+    #[cfg_attr(feature = "openapi", schemars(with = "Vec<lochan_storage_iceberg::table::TableUpdate>"))]
     pub updates: Vec<Box<RawValue>>,
 }
 
-/// The table after a commit. `M` is the metadata document, kept as text.
+/// The table after a commit.
+///
+/// `M` is the metadata document, kept as text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct CommitTableResponse<M = Box<RawValue>> {
     /// Where the metadata file lies.
     pub metadata_location: String,
     /// The metadata.
+    #[cfg_attr(feature = "openapi", schemars(with = "lochan_storage_iceberg::table::TableMetadata"))]
     pub metadata: M,
 }

@@ -38,20 +38,27 @@ impl Endpoint for CreateTable {
 ///
 /// Schema, spec and order are kept as sent; they are Iceberg documents, which `storage/iceberg` reads.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct CreateTableRequest {
     /// The name, possibly with a reference.
     pub name: String,
     /// The schema; its field ids are assigned anew.
+    #[cfg_attr(feature = "openapi", schemars(with = "lochan_storage_iceberg::schema::Schema"))]
     pub schema: Box<RawValue>,
     /// Where the table is to lie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     /// How it is partitioned.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "openapi",
+        schemars(with = "Option<lochan_storage_iceberg::partition::PartitionSpec>")
+    )]
     pub partition_spec: Option<Box<RawValue>>,
     /// How it is sorted.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schemars(with = "Option<lochan_storage_iceberg::sort::SortOrder>"))]
     pub write_order: Option<Box<RawValue>>,
     /// Only prepares the metadata: nothing is stored.
     #[serde(default, deserialize_with = "null_default")]

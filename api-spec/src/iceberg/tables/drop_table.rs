@@ -1,6 +1,8 @@
 //! `DELETE /iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}`: removes a table from the catalog.
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
+use crate::iceberg::parameters::PURGE_REQUESTED;
+use crate::parameter::Parameter;
 use crate::syntax::namespace_path::encode_segment as encode_namespace;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
@@ -42,6 +44,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[PURGE_REQUESTED];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { purge_requested: pairs.flag("purgeRequested") })
     }

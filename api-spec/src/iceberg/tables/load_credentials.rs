@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
+use crate::iceberg::parameters::{PLAN_ID, REFERENCED_BY};
 use crate::iceberg::tables::StorageCredential;
+use crate::parameter::Parameter;
 use crate::syntax::namespace_path::encode_segment as encode_namespace;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
@@ -47,6 +49,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[PLAN_ID, REFERENCED_BY];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { plan_id: pairs.text("planId"), referenced_by: pairs.text("referenced-by") })
     }
@@ -59,6 +63,7 @@ impl QueryParams for Query {
 
 /// Credentials by location.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct LoadCredentialsResponse {
     /// The longest matching prefix wins.

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
+use crate::iceberg::parameters::{REFERENCED_BY, SNAPSHOTS};
+use crate::parameter::Parameter;
 use crate::syntax::namespace_path::encode_segment as encode_namespace;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
@@ -49,6 +51,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[SNAPSHOTS, REFERENCED_BY];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { snapshots: pairs.text("snapshots"), referenced_by: pairs.text("referenced-by") })
     }
@@ -59,25 +63,30 @@ impl QueryParams for Query {
     }
 }
 
-/// A table as create, load and register answer it. `M` is the metadata document, kept as text.
+/// A table as create, load and register answer it.
+///
+/// `M` is the metadata document, kept as text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct LoadTableResult<M = Box<RawValue>> {
     /// Where the metadata file lies; absent for a staged create.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata_location: Option<String>,
     /// The metadata.
+    #[cfg_attr(feature = "openapi", schemars(with = "lochan_storage_iceberg::table::TableMetadata"))]
     pub metadata: M,
     /// Settings for reaching the table's files.
-    #[serde(default = "BTreeMap::new", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default = "BTreeMap::<String, String>::new", skip_serializing_if = "BTreeMap::is_empty")]
     pub config: BTreeMap<String, String>,
     /// Credentials by location; the longest matching prefix wins.
-    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default = "Vec::<StorageCredential>::new", skip_serializing_if = "Vec::is_empty")]
     pub storage_credentials: Vec<StorageCredential>,
 }
 
 /// Credentials for files below a location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct StorageCredential {
     /// The location.
     pub prefix: String,

@@ -33,6 +33,7 @@ impl Endpoint for RegisterTable {
 
 /// A table to be registered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct RegisterTableRequest {
     /// The name, possibly with a reference.

@@ -39,6 +39,7 @@ impl Endpoint for ReportMetrics {
 
 /// A report; only its kind is looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct MetricsReport {
     /// `scan-report` or `commit-report`.

@@ -31,6 +31,7 @@ impl Endpoint for CommitTransaction {
 
 /// The changes, each with its identifier.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct CommitTransactionRequest {
     /// One per table.

@@ -41,14 +41,17 @@ impl Endpoint for CommitView {
 
 /// Changes of one view. Requirements and updates are kept as sent; `storage/iceberg` reads them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct CommitViewRequest {
     /// The view; must agree with the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identifier: Option<TableIdentifier>,
     /// What must hold.
     #[serde(default, deserialize_with = "null_default")]
+    #[cfg_attr(feature = "openapi", schemars(with = "Vec<lochan_storage_iceberg::view::ViewRequirement>"))]
     pub requirements: Vec<Box<RawValue>>,
     /// What to change, in order.
     #[serde(default, deserialize_with = "null_default")]
+    #[cfg_attr(feature = "openapi", schemars(with = "Vec<lochan_storage_iceberg::view::ViewUpdate>"))]
     pub updates: Vec<Box<RawValue>>,
 }

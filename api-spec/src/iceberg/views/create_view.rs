@@ -36,6 +36,7 @@ impl Endpoint for CreateView {
 
 /// A view to be created. Schema and version are kept as sent; `storage/iceberg` reads them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct CreateViewRequest {
     /// The name, possibly with a reference.
@@ -44,8 +45,10 @@ pub struct CreateViewRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     /// The schema.
+    #[cfg_attr(feature = "openapi", schemars(with = "lochan_storage_iceberg::schema::Schema"))]
     pub schema: Box<RawValue>,
     /// The first version.
+    #[cfg_attr(feature = "openapi", schemars(with = "lochan_storage_iceberg::view::ViewVersion"))]
     pub view_version: Box<RawValue>,
     /// Names to values; some clients leave them out.
     #[serde(default, deserialize_with = "null_default")]

@@ -3,6 +3,8 @@
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::iceberg::identifier::ListIdentifiersResponse;
 use crate::iceberg::paging::Page;
+use crate::iceberg::parameters::{PAGE_SIZE, PAGE_TOKEN};
+use crate::parameter::Parameter;
 use crate::syntax::namespace_path::encode_segment as encode_namespace;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
@@ -38,6 +40,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[PAGE_TOKEN, PAGE_SIZE];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { page: Page::parse(pairs)? })
     }

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
+use crate::iceberg::parameters::REFERENCED_BY;
+use crate::parameter::Parameter;
 use crate::syntax::namespace_path::encode_segment as encode_namespace;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
@@ -47,6 +49,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[REFERENCED_BY];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { referenced_by: pairs.text("referenced-by") })
     }
@@ -56,15 +60,19 @@ impl QueryParams for Query {
     }
 }
 
-/// A view as create, load, commit and register answer it. `M` is the metadata document, kept as text.
+/// A view as create, load, commit and register answer it.
+///
+/// `M` is the metadata document, kept as text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct LoadViewResult<M = Box<RawValue>> {
     /// Where the metadata file lies.
     pub metadata_location: String,
     /// The metadata.
+    #[cfg_attr(feature = "openapi", schemars(with = "lochan_storage_iceberg::view::ViewMetadata"))]
     pub metadata: M,
     /// Settings for the client.
-    #[serde(default = "BTreeMap::new", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default = "BTreeMap::<String, String>::new", skip_serializing_if = "BTreeMap::is_empty")]
     pub config: BTreeMap<String, String>,
 }

@@ -32,6 +32,7 @@ impl Endpoint for RegisterView {
 
 /// A view to be registered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct RegisterViewRequest {
     /// The name, possibly with a reference.

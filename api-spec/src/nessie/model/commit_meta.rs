@@ -10,6 +10,7 @@ use crate::syntax::lenient::null_default;
 
 /// Commit meta as API v2 writes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CommitMetaV2 {
     /// The commit's id.
@@ -38,6 +39,7 @@ pub struct CommitMetaV2 {
 
 /// Commit meta as API v1 writes it: the first of each list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CommitMetaV1 {
     /// The commit's id.
@@ -78,6 +80,7 @@ impl From<CommitMetaV2> for CommitMetaV1 {
 /// Commit meta in a request, whichever spelling it came in; what a client may set. Unlike anywhere else, a field that
 /// nobody knows is refused: whoever wrote it would miss it later.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", from = "RawCommitMeta")]
 pub struct CommitMetaInput {
     /// The message, perhaps empty.
@@ -124,6 +127,7 @@ impl ServerSetField {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename = "CommitMeta", rename_all = "camelCase", deny_unknown_fields)]
 struct RawCommitMeta {
     message: String,
@@ -140,6 +144,7 @@ struct RawCommitMeta {
     commit_time: Option<Instant>,
     hash: Option<String>,
     #[serde(default, deserialize_with = "null_default")]
+    #[cfg_attr(feature = "openapi", schemars(with = "Vec<serde_json::Value>"))]
     parent_commit_hashes: Vec<IgnoredAny>,
 }
 

@@ -8,6 +8,7 @@ use crate::syntax::Instant;
 
 /// Answer of v1 `config`: exactly these two fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NessieConfigurationV1 {
     /// The default branch's name.
@@ -18,6 +19,7 @@ pub struct NessieConfigurationV1 {
 
 /// Answer of v2 `config`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NessieConfigurationV2 {
     /// The default branch's name.

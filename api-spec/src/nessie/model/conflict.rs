@@ -6,6 +6,7 @@ use crate::nessie::model::ContentKey;
 
 /// Why an operation does not apply. Clients dispatch on this word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ConflictType {
     /// The key must be absent.
@@ -37,6 +38,7 @@ pub enum ConflictType {
 
 /// One conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Conflict {
     /// Why.

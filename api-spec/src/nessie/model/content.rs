@@ -10,6 +10,7 @@ use crate::syntax::lenient::{TextOrNumber, null_default};
 
 /// The kind of a content, as entries and CEL name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ContentType {
     /// An Iceberg table.
@@ -49,6 +50,7 @@ impl fmt::Display for ContentType {
 
 /// A content of any type. In each, `id` is null or absent in requests for new contents and always set in answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "type")]
 pub enum Content {
     /// An Iceberg table.
@@ -70,6 +72,7 @@ pub enum Content {
 
 /// `ICEBERG_TABLE`: all fields are always written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct IcebergTable {
     /// The content id.
@@ -88,6 +91,7 @@ pub struct IcebergTable {
 
 /// `ICEBERG_VIEW`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct IcebergView {
     /// The content id.
@@ -95,6 +99,7 @@ pub struct IcebergView {
     /// Where the metadata file lies.
     pub metadata_location: String,
     /// The current version.
+    #[cfg_attr(feature = "openapi", schemars(schema_with = "crate::openapi::scalars::number_or_text"))]
     pub version_id: i64,
     /// The schema of the current version.
     pub schema_id: i32,
@@ -108,13 +113,16 @@ pub struct IcebergView {
 
 /// `DELTA_LAKE_TABLE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeltaLakeTable {
     /// The content id.
     pub id: Option<String>,
     /// Log files, as the client keeps them.
+    #[cfg_attr(feature = "openapi", schemars(default))]
     pub metadata_location_history: Vec<String>,
     /// Checkpoints, as the client keeps them.
+    #[cfg_attr(feature = "openapi", schemars(default))]
     pub checkpoint_location_history: Vec<String>,
     /// The last checkpoint; written as null when there is none.
     pub last_checkpoint: Option<String>,
@@ -122,10 +130,12 @@ pub struct DeltaLakeTable {
 
 /// `NAMESPACE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Namespace {
     /// The content id; null for a namespace that only exists as a prefix of keys.
     pub id: Option<String>,
     /// The elements; clients make them equal to the key's.
+    #[cfg_attr(feature = "openapi", schemars(default, schema_with = "crate::openapi::scalars::elements"))]
     pub elements: Vec<String>,
     /// Names to values; omitted when empty.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -134,6 +144,7 @@ pub struct Namespace {
 
 /// `UDF`: each field but the id is omitted when null.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Udf {
     /// The content id.
@@ -143,9 +154,11 @@ pub struct Udf {
     pub metadata_location: Option<String>,
     /// The current version.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schemars(schema_with = "crate::openapi::scalars::text_or_number"))]
     pub version_id: Option<String>,
     /// The current signature.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schemars(schema_with = "crate::openapi::scalars::text_or_number"))]
     pub signature_id: Option<String>,
     /// Deprecated; returned as sent.
     #[serde(skip_serializing_if = "Option::is_none")]

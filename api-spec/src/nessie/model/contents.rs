@@ -6,6 +6,7 @@ use crate::nessie::model::{Content, ContentKey, ReferenceV2};
 
 /// Answer of v2 `contents/{key}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ContentResponse {
     /// The content.
@@ -16,6 +17,7 @@ pub struct ContentResponse {
 
 /// Body of `POST contents`, both versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GetMultipleContentsRequest {
     /// At least one key, which the endpoint checks.
@@ -25,6 +27,7 @@ pub struct GetMultipleContentsRequest {
 
 /// A key with its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ContentWithKey {
     /// The key.
     pub key: ContentKey,
@@ -34,6 +37,7 @@ pub struct ContentWithKey {
 
 /// Answer of v2 `contents` for several keys; missing ones are left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GetMultipleContentsResponseV2 {
     /// What was found.
@@ -44,6 +48,7 @@ pub struct GetMultipleContentsResponseV2 {
 
 /// Answer of v1 `contents` for several keys; missing ones are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct GetMultipleContentsResponseV1 {
     /// What was found.
     pub contents: Vec<ContentWithKey>,

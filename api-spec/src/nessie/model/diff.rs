@@ -6,6 +6,7 @@ use crate::nessie::model::{Content, ContentKey, ReferenceV2};
 
 /// Answer of a v2 diff.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DiffResponseV2 {
     /// Whether another page exists.
@@ -22,6 +23,7 @@ pub struct DiffResponseV2 {
 
 /// Answer of a v1 diff, which is never paged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DiffResponseV1 {
     /// Always false.
@@ -34,6 +36,7 @@ pub struct DiffResponseV1 {
 
 /// A key whose content differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct DiffEntry {
     /// The key.
     pub key: ContentKey,

@@ -6,6 +6,7 @@ use crate::nessie::model::{Content, ContentKey, ContentType, ReferenceV2};
 
 /// Answer of v2 `entries`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EntriesResponseV2 {
     /// Whether another page exists.
@@ -20,6 +21,7 @@ pub struct EntriesResponseV2 {
 
 /// A key of a v2 listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EntryV2 {
     /// The content's kind.
@@ -35,6 +37,7 @@ pub struct EntryV2 {
 
 /// Answer of v1 `entries`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EntriesResponseV1 {
     /// Whether another page exists.
@@ -47,6 +50,7 @@ pub struct EntriesResponseV1 {
 
 /// A key of a v1 listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct EntryV1 {
     /// The content's kind.
     #[serde(rename = "type")]

@@ -8,6 +8,7 @@ use crate::nessie::model::{Conflict, ContentKey};
 
 /// What went wrong, as clients branch on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
     /// 400: syntax, limits, content-id rules, bad filters.
@@ -74,6 +75,7 @@ impl ErrorCode {
 
 /// The error body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NessieError {
     /// The HTTP status.
@@ -123,6 +125,7 @@ impl NessieError {
 
 /// Facts behind an error code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "type")]
 pub enum ErrorDetails {
     /// With REFERENCE_CONFLICT.
@@ -140,5 +143,6 @@ pub enum ErrorDetails {
     },
     /// A word this program does not know.
     #[serde(other)]
+    #[cfg_attr(feature = "openapi", schemars(skip))]
     Unknown,
 }

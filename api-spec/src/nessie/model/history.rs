@@ -6,6 +6,7 @@ use crate::nessie::model::{CommitMetaV2, ReferenceV2};
 
 /// How sound a commit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum CommitConsistency {
     /// Not looked at.
@@ -20,6 +21,7 @@ pub enum CommitConsistency {
 
 /// Answer of v2 `recent-changes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReferenceHistoryResponse {
     /// The reference.
@@ -34,6 +36,7 @@ pub struct ReferenceHistoryResponse {
 
 /// A present or earlier head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReferenceHistoryElement {
     /// The commit.

@@ -12,8 +12,10 @@ use crate::syntax::key::{
 ///
 /// Limits are checked when a key is read, from JSON or text; see [`crate::syntax::key`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ContentKey {
     /// The elements, outermost first.
+    #[cfg_attr(feature = "openapi", schemars(schema_with = "crate::openapi::scalars::elements"))]
     pub elements: Vec<String>,
 }
 

@@ -6,6 +6,7 @@ use crate::nessie::model::{CommitMetaV1, CommitMetaV2, OperationV1, OperationV2}
 
 /// A page of the commit log, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LogResponse<E> {
     /// Whether another page exists.
@@ -18,6 +19,7 @@ pub struct LogResponse<E> {
 
 /// One commit of the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LogEntry<M, O> {
     /// The commit's meta.

@@ -7,6 +7,7 @@ use crate::syntax::lenient::{boolean, null_default};
 
 /// What happens to a key that both sides may have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum MergeBehavior {
     /// A conflict is reported.
@@ -31,6 +32,7 @@ impl MergeBehavior {
 
 /// Behaviour of one key. Documentation and metadata fields are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MergeKeyBehavior {
     /// The key.
@@ -47,6 +49,7 @@ pub struct MergeKeyBehavior {
 
 /// Body of a v2 merge. The booleans are read under both their spellings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MergeRequestV2 {
     /// The source's name, or `DETACHED`.
@@ -88,6 +91,7 @@ pub struct MergeRequestV2 {
 
 /// Body of a v1 merge: no message, no meta.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MergeRequestV1 {
     /// The source's name, or `DETACHED`.
@@ -126,6 +130,7 @@ pub struct MergeRequestV1 {
 
 /// Body of a v2 transplant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TransplantRequestV2 {
     /// The source's name, or `DETACHED`.
@@ -165,6 +170,7 @@ pub struct TransplantRequestV2 {
 
 /// Body of a v1 transplant; the message is a query parameter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TransplantRequestV1 {
     /// The source's name, or `DETACHED`.

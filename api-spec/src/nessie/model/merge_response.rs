@@ -10,6 +10,7 @@ use crate::nessie::model::{Conflict, ContentKey, MergeBehavior};
 
 /// Answer of a v2 merge or transplant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MergeResponseV2 {
     /// A new head was written.
@@ -32,6 +33,7 @@ pub struct MergeResponseV2 {
 
 /// A key considered by a v2 merge or transplant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MergeDetailV2 {
     /// The key.
@@ -45,6 +47,7 @@ pub struct MergeDetailV2 {
 
 /// Answer of a v1 merge or transplant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MergeResponseV1 {
     /// A new head was written.
@@ -71,6 +74,7 @@ pub struct MergeResponseV1 {
 
 /// A key considered by a v1 merge or transplant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MergeDetailV1 {
     /// The key.
@@ -87,6 +91,7 @@ pub struct MergeDetailV1 {
 
 /// Whether a key of a v1 merge is in conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum UnresolvableConflict {
     /// It is not.

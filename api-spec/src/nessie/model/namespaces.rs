@@ -9,6 +9,7 @@ use crate::syntax::lenient::null_default;
 
 /// Answer of v1 `namespaces/{ref}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct GetNamespacesResponse {
     /// Contents of type NAMESPACE; implicit ones have no id.
     pub namespaces: Vec<Content>,
@@ -16,6 +17,7 @@ pub struct GetNamespacesResponse {
 
 /// Body of v1 `POST namespaces/namespace/{ref}/{name}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NamespaceUpdate {
     /// Properties to set, after the removals.

@@ -12,6 +12,11 @@ use crate::syntax::lenient::null_default;
 /// `expectedContent`, `metadata` and `documentation` of a put are read (the last two must be well-formed) and
 /// dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "openapi",
+    derive(schemars::JsonSchema),
+    schemars(tag = "type", rename_all = "UPPERCASE")
+)]
 pub enum Operation {
     /// Puts a content under a key.
     Put {
@@ -158,6 +163,7 @@ impl From<OperationV2> for OperationV1 {
 
 /// Body of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Operations {
     /// Message, authors and properties.
@@ -169,6 +175,7 @@ pub struct Operations {
 
 /// Answer of a v2 commit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CommitResponse {
     /// The branch at its new head.
@@ -179,6 +186,7 @@ pub struct CommitResponse {
 
 /// A key and the content id it got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AddedContent {
     /// The key.

@@ -11,6 +11,7 @@ use crate::syntax::reference::{
 
 /// What a reference is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ReferenceKind {
     /// Moves with commits.
@@ -57,10 +58,13 @@ pub enum Fetch {
     All,
 }
 
-/// A reference as answers show it. `M` is the commit meta of the API version.
+/// A reference as answers show it.
+///
+/// `M` is the commit meta of the API version.
 ///
 /// DETACHED has no name. The hash is null only in requests that leave it out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Reference<M> {
     /// Branch, tag or detached.
     #[serde(rename = "type")]
@@ -105,6 +109,7 @@ impl<M> Reference<M> {
 
 /// What `fetch=ALL` adds to a reference. The first three are null for tags and the default branch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReferenceMetadata<M> {
     /// Commits since the common ancestor.
@@ -134,6 +139,7 @@ impl<M> ReferenceMetadata<M> {
 
 /// Answer of `GET trees`, both versions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReferencesResponse<M> {
     /// Whether another page exists.
@@ -146,6 +152,7 @@ pub struct ReferencesResponse<M> {
 
 /// Answer of the v2 calls about one reference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct SingleReferenceResponse {
     /// The reference.
     pub reference: ReferenceV2,
@@ -156,6 +163,7 @@ pub struct SingleReferenceResponse {
 /// The name follows the reference-name rules (none for DETACHED), the hash is a hash-or-relative form or null;
 /// both are checked when read. `metadata` is ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(try_from = "RawReference")]
 pub struct ReferenceInput {
     /// Branch, tag or detached.
@@ -176,11 +184,21 @@ impl ReferenceInput {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema), schemars(transform = crate::openapi::scalars::named_or_detached))]
 #[serde(rename = "Reference")]
 struct RawReference {
     #[serde(rename = "type")]
+    #[cfg_attr(feature = "openapi", schemars(required, with = "ReferenceKind"))]
     kind: Option<String>,
+    #[cfg_attr(
+        feature = "openapi",
+        schemars(default, schema_with = "crate::openapi::scalars::reference_name")
+    )]
     name: Option<String>,
+    #[cfg_attr(
+        feature = "openapi",
+        schemars(default, schema_with = "crate::openapi::scalars::hash_or_relative")
+    )]
     hash: Option<String>,
 }
 

@@ -8,6 +8,7 @@ use crate::syntax::lenient::null_default;
 
 /// A stored setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "type")]
 pub enum RepositoryConfig {
     /// What the garbage collector keeps.
@@ -29,6 +30,7 @@ impl RepositoryConfig {
 
 /// `GARBAGE_COLLECTOR`: everything is optional, nulls and empty lists are omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GarbageCollectorConfig {
     /// The policy of references without their own, verbatim; checked when read.
@@ -36,6 +38,7 @@ pub struct GarbageCollectorConfig {
     pub default_cutoff_policy: Option<String>,
     /// Policies by name pattern; not checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schemars(default))]
     pub per_ref_cutoff_policies: Vec<ReferenceCutoffPolicy>,
     /// How long files stay that nothing refers to yet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,6 +50,7 @@ pub struct GarbageCollectorConfig {
 
 /// A policy for references whose name matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReferenceCutoffPolicy {
     /// A regular expression.
@@ -94,6 +98,7 @@ impl<'de> Deserialize<'de> for RepositoryConfig {
 
 /// Answer of `GET config/repository`: `{}` when nothing is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct RepositoryConfigResponse {
     /// What was found of the types asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -102,6 +107,7 @@ pub struct RepositoryConfigResponse {
 
 /// Body of `POST config/repository`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct UpdateRepositoryConfigRequest {
     /// Replaces the stored config of its type as a whole.
     pub config: RepositoryConfig,
@@ -109,6 +115,7 @@ pub struct UpdateRepositoryConfigRequest {
 
 /// Answer of `POST config/repository`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct UpdateRepositoryConfigResponse {
     /// What was stored before, or null.
     pub previous: Option<RepositoryConfig>,

@@ -6,28 +6,28 @@ pub mod diffs;
 pub mod namespaces;
 pub mod trees;
 
-use crate::endpoint::{Endpoint, EndpointInfo};
+use crate::endpoint::endpoints;
 
-/// Every endpoint of this version, in the order of the contract.
-pub const ALL: &[EndpointInfo] = &[
-    config::GetConfig::INFO,
-    trees::GetAllReferences::INFO,
-    trees::GetDefaultBranch::INFO,
-    trees::CreateReference::INFO,
-    trees::GetReferenceByName::INFO,
-    trees::GetEntries::INFO,
-    trees::GetCommitLog::INFO,
-    trees::AssignReference::INFO,
-    trees::DeleteReference::INFO,
-    trees::CommitMultipleOperations::INFO,
-    trees::MergeRefIntoBranch::INFO,
-    trees::TransplantCommitsIntoBranch::INFO,
-    contents::GetContent::INFO,
-    contents::GetMultipleContents::INFO,
-    diffs::GetDiff::INFO,
-    namespaces::GetNamespaces::INFO,
-    namespaces::GetNamespace::INFO,
-    namespaces::CreateNamespace::INFO,
-    namespaces::UpdateProperties::INFO,
-    namespaces::DeleteNamespace::INFO,
-];
+endpoints! {
+    /// Every endpoint of this version, in the order of the contract.
+    config::GetConfig,
+    trees::GetAllReferences,
+    trees::GetDefaultBranch,
+    trees::CreateReference,
+    trees::GetReferenceByName,
+    trees::GetEntries,
+    trees::GetCommitLog,
+    trees::AssignReference,
+    trees::DeleteReference,
+    trees::CommitMultipleOperations,
+    trees::MergeRefIntoBranch,
+    trees::TransplantCommitsIntoBranch,
+    contents::GetContent,
+    contents::GetMultipleContents,
+    diffs::GetDiff,
+    namespaces::GetNamespaces,
+    namespaces::GetNamespace,
+    namespaces::CreateNamespace,
+    namespaces::UpdateProperties,
+    namespaces::DeleteNamespace,
+}

@@ -3,26 +3,26 @@
 pub mod config;
 pub mod trees;
 
-use crate::endpoint::{Endpoint, EndpointInfo};
+use crate::endpoint::endpoints;
 
-/// Every endpoint of this version, in the order of the contract.
-pub const ALL: &[EndpointInfo] = &[
-    config::GetConfig::INFO,
-    config::GetRepositoryConfig::INFO,
-    config::UpdateRepositoryConfig::INFO,
-    trees::GetAllReferences::INFO,
-    trees::CreateReference::INFO,
-    trees::GetReferenceByName::INFO,
-    trees::GetReferenceHistory::INFO,
-    trees::AssignReference::INFO,
-    trees::DeleteReference::INFO,
-    trees::GetEntries::INFO,
-    trees::GetCommitLog::INFO,
-    trees::GetDiff::INFO,
-    trees::GetContent::INFO,
-    trees::GetSeveralContents::INFO,
-    trees::GetMultipleContents::INFO,
-    trees::CommitMultipleOperations::INFO,
-    trees::MergeRefIntoBranch::INFO,
-    trees::TransplantCommitsIntoBranch::INFO,
-];
+endpoints! {
+    /// Every endpoint of this version, in the order of the contract.
+    config::GetConfig,
+    config::GetRepositoryConfig,
+    config::UpdateRepositoryConfig,
+    trees::GetAllReferences,
+    trees::CreateReference,
+    trees::GetReferenceByName,
+    trees::GetReferenceHistory,
+    trees::AssignReference,
+    trees::DeleteReference,
+    trees::GetEntries,
+    trees::GetCommitLog,
+    trees::GetDiff,
+    trees::GetContent,
+    trees::GetSeveralContents,
+    trees::GetMultipleContents,
+    trees::CommitMultipleOperations,
+    trees::MergeRefIntoBranch,
+    trees::TransplantCommitsIntoBranch,
+}

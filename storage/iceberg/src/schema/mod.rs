@@ -1,6 +1,8 @@
 //! Schemas: nested types, their JSON, the rules a new schema has to meet, and the numbering of a new table's columns.
 
 mod assign;
+#[cfg(feature = "schema")]
+mod describe;
 mod index;
 mod primitive;
 mod types;
@@ -19,6 +21,7 @@ pub(crate) use validate::{structure, validate};
 
 /// A schema: the columns of a table or view at one time. JSON: a struct type with `schema-id` and `identifier-field-ids`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = describe::tag_struct))]
 #[serde(tag = "type", rename = "struct", rename_all = "kebab-case", try_from = "Document")]
 pub struct Schema {
     /// Id among the schemas of the document. Ids in requests are hints.
@@ -52,6 +55,7 @@ impl Schema {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Schema"))]
 #[serde(rename_all = "kebab-case")]
 struct Document {
     #[serde(default, rename = "type")]

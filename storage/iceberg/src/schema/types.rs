@@ -23,6 +23,7 @@ pub enum Type {
 
 /// A column of a schema or a field of a struct.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct Field {
     /// Id, unique within the schema; follows the column through renames.
@@ -50,6 +51,7 @@ pub struct Field {
 
 /// A struct type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StructType {
     /// Fields in order.
     pub fields: Vec<Field>,
@@ -60,6 +62,7 @@ pub struct StructType {
 
 /// A list type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct ListType {
     /// Field id of the elements.
@@ -75,6 +78,7 @@ pub struct ListType {
 
 /// A map type. Keys are always required.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct MapType {
     /// Field id of the keys.

@@ -15,6 +15,7 @@ use crate::{Error, Extra, bounds};
 
 /// A request to create a table (Iceberg REST, `CreateTableRequest`). `null` counts as absent everywhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct CreateTable {
     /// Name of the table within its namespace; not part of the metadata.

@@ -8,6 +8,7 @@ use crate::{Error, bounds};
 
 /// What a commit relies on (Iceberg REST, `TableRequirement`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum TableRequirement {
     /// The table does not exist.

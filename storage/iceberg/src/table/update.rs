@@ -12,6 +12,7 @@ macro_rules! updates {
     ($($action:literal => $variant:ident,)*) => {
         /// A change to a table (Iceberg REST, `TableUpdate`), told apart on the wire by `action`.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(tag = "action")]
         pub enum TableUpdate {
             $(

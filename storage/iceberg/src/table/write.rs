@@ -13,7 +13,9 @@ use crate::snapshot::{MetadataLogEntry, Snapshot, SnapshotLogEntry, SnapshotRef}
 use crate::sort::SortOrder;
 use crate::statistics::{EncryptedKey, PartitionStatisticsFile, StatisticsFile};
 
+/// Metadata of a table (Iceberg table spec, Table Metadata).
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TableMetadata"))]
 #[serde(rename_all = "kebab-case")]
 struct Document<'a> {
     format_version: u8,
@@ -49,6 +51,17 @@ struct Document<'a> {
     metadata_log: &'a [MetadataLogEntry],
     #[serde(flatten)]
     extra: &'a Extra,
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for TableMetadata {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        <Document<'static> as schemars::JsonSchema>::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        <Document<'static> as schemars::JsonSchema>::json_schema(generator)
+    }
 }
 
 impl Serialize for TableMetadata {

@@ -14,6 +14,7 @@ use crate::{Error, Extra, bounds};
 
 /// A request to create a view (Iceberg REST, `CreateViewRequest`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct CreateView {
     /// Name of the view within its namespace; not part of the metadata.

@@ -12,6 +12,7 @@ use crate::{Error, Extra};
 /// View metadata (Iceberg view spec, View Metadata). Schemas and versions are kept by id; the current version and the
 /// schema of every version exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", try_from = "Document")]
 pub struct ViewMetadata {
     pub(super) view_uuid: String,
@@ -28,6 +29,7 @@ pub struct ViewMetadata {
 
 /// One definition of a view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct ViewVersion {
     /// Id among the versions of the view. Ids in requests are hints.
@@ -54,6 +56,7 @@ pub struct ViewVersion {
 
 /// One text of a view version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Representation {
     /// Kind; `sql` is the only one with a meaning.
     #[serde(rename = "type")]
@@ -71,6 +74,7 @@ pub struct Representation {
 
 /// When a version became current.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct ViewLogEntry {
     /// Milliseconds since 1970.
@@ -194,6 +198,7 @@ impl ViewMetadata {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ViewMetadata"))]
 #[serde(rename_all = "kebab-case")]
 struct Document {
     view_uuid: String,

@@ -8,6 +8,7 @@ use crate::de::tag;
 
 /// What a view commit relies on (Iceberg REST, `ViewRequirement`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum ViewRequirement {
     /// The view is the one the client read.

@@ -12,6 +12,7 @@ use crate::table::{
 /// A change to a view (Iceberg REST, `ViewUpdate`), told apart on the wire by `action`. Updates that tables have too are
 /// the same types.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "action", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum ViewUpdate {
     /// `assign-uuid`: only the view's own uuid is accepted.

@@ -2,6 +2,8 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::{GetMultipleContentsRequest, GetMultipleContentsResponseV1};
+use crate::nessie::parameters::v1::{HASH_ON_REF, REF};
+use crate::parameter::Parameter;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
 /// Reads the contents of the keys in the body.
@@ -38,6 +40,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[REF, HASH_ON_REF];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { reference: pairs.text("ref"), hash_on_ref: pairs.text("hashOnRef") })
     }

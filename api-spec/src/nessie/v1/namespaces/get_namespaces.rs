@@ -2,6 +2,8 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::GetNamespacesResponse;
+use crate::nessie::parameters::v1::{HASH_ON_REF, NAME};
+use crate::parameter::Parameter;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
@@ -39,6 +41,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[NAME, HASH_ON_REF];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { name: pairs.text("name"), hash_on_ref: pairs.text("hashOnRef") })
     }

@@ -2,6 +2,8 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::{ReferenceInput, ReferenceV1};
+use crate::nessie::parameters::v1::SOURCE_REF_NAME;
+use crate::parameter::Parameter;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
 /// Creates a branch or tag.
@@ -36,6 +38,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[SOURCE_REF_NAME];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { source_ref_name: pairs.text("sourceRefName") })
     }

@@ -2,6 +2,8 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::ReferenceKind;
+use crate::nessie::parameters::v1::EXPECTED_HASH;
+use crate::parameter::Parameter;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
@@ -37,6 +39,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[EXPECTED_HASH];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { expected_hash: pairs.text("expectedHash") })
     }

@@ -3,6 +3,11 @@
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::fetch::{fetch, write_fetch};
 use crate::nessie::model::{Fetch, LogResponseV1};
+use crate::nessie::parameters::{
+    FETCH, FILTER,
+    v1::{END_HASH, MAX_RECORDS, PAGE_TOKEN, START_HASH},
+};
+use crate::parameter::Parameter;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
@@ -48,6 +53,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[START_HASH, END_HASH, FILTER, FETCH, MAX_RECORDS, PAGE_TOKEN];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self {
             start_hash: pairs.text("startHash"),

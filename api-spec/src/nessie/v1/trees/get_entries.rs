@@ -2,6 +2,11 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::EntriesResponseV1;
+use crate::nessie::parameters::{
+    FILTER,
+    v1::{HASH_ON_REF, MAX_RECORDS, NAMESPACE_DEPTH, PAGE_TOKEN},
+};
+use crate::parameter::Parameter;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
@@ -45,6 +50,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[HASH_ON_REF, NAMESPACE_DEPTH, FILTER, MAX_RECORDS, PAGE_TOKEN];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self {
             hash_on_ref: pairs.text("hashOnRef"),

@@ -3,6 +3,8 @@
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::fetch::{fetch, write_fetch};
 use crate::nessie::model::{Fetch, ReferenceV1};
+use crate::nessie::parameters::FETCH;
+use crate::parameter::Parameter;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
@@ -38,6 +40,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[FETCH];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { fetch: fetch(pairs)? })
     }

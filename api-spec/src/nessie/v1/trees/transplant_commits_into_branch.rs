@@ -2,6 +2,8 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::{MergeResponseV1, TransplantRequestV1};
+use crate::nessie::parameters::v1::{EXPECTED_HASH, MESSAGE};
+use crate::parameter::Parameter;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
@@ -39,6 +41,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[EXPECTED_HASH, MESSAGE];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { expected_hash: pairs.text("expectedHash"), message: pairs.text("message") })
     }

@@ -4,6 +4,8 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::RepositoryConfigResponse;
+use crate::nessie::parameters::v2::CONFIG_TYPE;
+use crate::parameter::Parameter;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
 /// Reads stored settings by type.
@@ -38,6 +40,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[CONFIG_TYPE];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { types: pairs.all("type") })
     }

@@ -5,6 +5,8 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::{ReferenceInput, SingleReferenceResponse};
+use crate::nessie::parameters::v2::{NAME, TYPE};
+use crate::parameter::Parameter;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
 /// Creates a branch or tag.
@@ -41,6 +43,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[NAME, TYPE.required()];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { name: pairs.text("name"), kind: pairs.text("type") })
     }

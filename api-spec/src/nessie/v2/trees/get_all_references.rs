@@ -3,6 +3,11 @@
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::fetch::{fetch, write_fetch};
 use crate::nessie::model::{CommitMetaV2, Fetch, ReferencesResponse};
+use crate::nessie::parameters::{
+    FETCH, FILTER,
+    v2::{MAX_RECORDS, PAGE_TOKEN},
+};
+use crate::parameter::Parameter;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
 /// Lists branches, then tags, by name.
@@ -43,6 +48,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[FETCH, FILTER, MAX_RECORDS, PAGE_TOKEN];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self {
             fetch: fetch(pairs)?,

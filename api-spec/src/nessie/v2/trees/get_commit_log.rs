@@ -3,6 +3,11 @@
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::fetch::{fetch, write_fetch};
 use crate::nessie::model::{Fetch, LogResponseV2};
+use crate::nessie::parameters::{
+    FETCH, FILTER,
+    v2::{LIMIT_HASH, MAX_RECORDS, PAGE_TOKEN},
+};
+use crate::parameter::Parameter;
 use crate::syntax::RefSpec;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
@@ -47,6 +52,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[FETCH, LIMIT_HASH, FILTER, MAX_RECORDS, PAGE_TOKEN];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self {
             fetch: fetch(pairs)?,

@@ -2,6 +2,8 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::{ContentKey, ContentResponse};
+use crate::nessie::parameters::v2::{FOR_WRITE, WITH_DOC};
+use crate::parameter::Parameter;
 use crate::syntax::RefSpec;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
@@ -44,6 +46,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[FOR_WRITE, WITH_DOC];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { for_write: pairs.flag("for-write"), with_doc: pairs.flag("with-doc") })
     }

@@ -2,6 +2,11 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::DiffResponseV2;
+use crate::nessie::parameters::{
+    FILTER,
+    v2::{KEY, MAX_KEY, MAX_RECORDS, MIN_KEY, PAGE_TOKEN, PREFIX_KEY},
+};
+use crate::parameter::Parameter;
 use crate::syntax::RefSpec;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
@@ -54,6 +59,9 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] =
+        &[KEY, MIN_KEY, MAX_KEY, PREFIX_KEY, FILTER, MAX_RECORDS, PAGE_TOKEN];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self {
             keys: pairs.all("key"),

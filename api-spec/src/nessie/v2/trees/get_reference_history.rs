@@ -4,6 +4,8 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::ReferenceHistoryResponse;
+use crate::nessie::parameters::v2::SCAN_COMMITS;
+use crate::parameter::Parameter;
 use crate::syntax::RefSpec;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
@@ -40,6 +42,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[SCAN_COMMITS];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { scan_commits: pairs.int("scan-commits")? })
     }

@@ -2,6 +2,8 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::GetMultipleContentsResponseV2;
+use crate::nessie::parameters::v2::{FOR_WRITE, KEY, WITH_DOC};
+use crate::parameter::Parameter;
 use crate::syntax::RefSpec;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
@@ -42,6 +44,8 @@ pub struct Query {
 }
 
 impl QueryParams for Query {
+    const PARAMETERS: &'static [Parameter] = &[KEY.required(), FOR_WRITE, WITH_DOC];
+
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self {
             keys: pairs.all("key"),

@@ -6,6 +6,7 @@ use crate::table::apply::Builder;
 
 /// Adds an encrypted key (format v3). One with the same id stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct AddEncryptionKey {
     /// The key.

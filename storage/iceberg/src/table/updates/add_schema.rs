@@ -8,6 +8,7 @@ use crate::table::apply::Builder;
 
 /// Adds a schema. An equal one is reused; the id in the request is a hint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct AddSchema {
     /// The schema, with final field ids.

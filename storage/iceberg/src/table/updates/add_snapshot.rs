@@ -9,6 +9,7 @@ use crate::table::apply::Builder;
 
 /// Adds a snapshot. Moves no reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct AddSnapshot {
     /// The snapshot.

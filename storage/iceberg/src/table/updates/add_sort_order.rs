@@ -10,6 +10,7 @@ use crate::table::apply::Builder;
 
 /// Adds a sort order, bound to the current schema. An equal one is reused; without fields it is the unsorted one, 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct AddSortOrder {
     /// The order; its id is a hint.

@@ -10,6 +10,7 @@ use crate::table::apply::Builder;
 
 /// Adds a partition spec, bound to the current schema. A compatible one is reused; the id in the request is a hint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct AddSpec {
     /// The spec; fields without an id are given one.

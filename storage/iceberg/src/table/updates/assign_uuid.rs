@@ -6,6 +6,7 @@ use crate::table::apply::Builder;
 
 /// Gives a new table its uuid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct AssignUuid {
     /// The uuid.

@@ -5,6 +5,7 @@ use crate::table::apply::Builder;
 
 /// Drops an encrypted key, if there is one of that id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct RemoveEncryptionKey {
     /// Id of the key.

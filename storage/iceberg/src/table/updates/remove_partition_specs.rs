@@ -5,6 +5,7 @@ use crate::table::apply::Builder;
 
 /// Drops partition specs that nothing uses any more. Unknown ids are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct RemovePartitionSpecs {
     /// Ids.

@@ -5,6 +5,7 @@ use crate::table::apply::Builder;
 
 /// Removes properties. Absent keys are fine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct RemoveProperties {
     /// Keys. Old clients call the field `removed`.

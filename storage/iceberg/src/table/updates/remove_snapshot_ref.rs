@@ -6,6 +6,7 @@ use crate::table::apply::Builder;
 
 /// Drops a reference; its snapshots stay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct RemoveSnapshotRef {
     /// Name of the reference.

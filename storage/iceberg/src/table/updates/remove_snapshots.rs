@@ -8,6 +8,7 @@ use crate::table::apply::Builder;
 
 /// Drops snapshots with their statistics and every reference on them. Unknown ids are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct RemoveSnapshots {
     /// Ids.

@@ -5,6 +5,7 @@ use crate::table::apply::Builder;
 
 /// Drops the statistics file of a snapshot, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct RemoveStatistics {
     /// The snapshot.

@@ -5,6 +5,7 @@ use crate::table::apply::Builder;
 
 /// Makes a partition spec the default for new data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct SetDefaultSpec {
     /// Id, -1 for the last added.

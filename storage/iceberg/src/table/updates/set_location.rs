@@ -5,6 +5,7 @@ use crate::{Error, bounds};
 
 /// Moves the table's base location; files stay where they are. Whether the place is allowed is the caller's question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct SetLocation {
     /// The new base location.

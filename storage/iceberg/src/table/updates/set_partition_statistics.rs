@@ -6,6 +6,7 @@ use crate::table::apply::Builder;
 
 /// Sets the partition statistics file of a snapshot, in place of an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct SetPartitionStatistics {
     /// The file.

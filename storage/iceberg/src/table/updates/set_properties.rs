@@ -8,6 +8,7 @@ use crate::{Error, bounds};
 
 /// Sets properties. Reserved and derived keys are passed over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct SetProperties {
     /// Values by key. Old clients call the field `updated`.

@@ -7,6 +7,7 @@ use crate::{Error, Extra, bounds};
 
 /// Creates or moves a reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct SetSnapshotRef {
     /// Name of the reference.

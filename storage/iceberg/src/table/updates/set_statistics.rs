@@ -6,6 +6,7 @@ use crate::table::apply::Builder;
 
 /// Sets the statistics file of a snapshot, in place of an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct SetStatistics {
     /// Deprecated; if sent it must equal the file's.

@@ -8,6 +8,7 @@ use crate::table::{FORMAT_VERSION_MAX, TableMetadata};
 
 /// Raises the format version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct UpgradeFormatVersion {
     /// The new version.
