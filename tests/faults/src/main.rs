@@ -26,6 +26,11 @@ enum Command {
     Flip(commands::flip::Args),
     /// Takes backups under load, puts them back and compares.
     Backup(commands::backup::Args),
+    /// Cuts the power at every call of a script and at random points of a crowd.
+    PowerCut(commands::power_cut::Args),
+    /// Does work on a store; started by the others.
+    #[command(hide = true)]
+    Work(commands::work::Args),
 }
 
 impl Command {
@@ -38,6 +43,8 @@ impl Command {
             Self::Simulate(args) => commands::simulate::run(args),
             Self::Flip(args) => commands::flip::run(args),
             Self::Backup(args) => commands::backup::run(args),
+            Self::PowerCut(args) => commands::power_cut::run(args),
+            Self::Work(args) => commands::work::run(args),
         }
     }
 }

@@ -6,10 +6,19 @@ pub mod histories;
 pub mod kill;
 pub mod model;
 pub mod simulate;
+pub mod power_cut;
+pub mod work;
 
+use std::path::Path;
+use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
+use lochan_tests_faults::disk::Preload;
+use tempfile::TempDir;
+
+/// Where disks are kept in memory, if the system has it.
+const MEMORY: &str = "/dev/shm";
 
 /// The wanted seed; without one the time, so that every run is another one.
 fn seed_or_now(seed: Option<u64>) -> Result<u64> {
@@ -29,4 +38,50 @@ fn progress(done: u64, what: &str) {
     if done.is_multiple_of(1_000) {
         println!("{done} {what}");
     }
+}
+/// A folder for the files of a run.
+struct Scratch(TempDir);
+
+impl Scratch {
+    /// In `folder`, or in memory.
+    fn new(folder: Option<&Path>) -> Result<Self> {
+        let memory = Path::new(MEMORY);
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.prefix("lochan-faults-");
+        let made = match folder {
+            Some(folder) => builder.tempdir_in(folder),
+            None if memory.is_dir() => builder.tempdir_in(memory),
+            None => builder.tempdir(),
+        };
+        Ok(Self(made.context("no folder for disks")?))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Removes it when all was well.
+    fn end(self, is_well: bool) {
+        if !is_well {
+            println!("records and disks are kept in {}", self.0.keep().display());
+        }
+    }
+}
+
+/// This program as `work` on the data of `preload`.
+fn work_command(preload: &Preload, count: u64, writers: u64, seed: u64) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("work").arg("--data").arg(&preload.data).arg("--marks").arg(&preload.marks);
+    command.arg("--count").arg(count.to_string()).arg("--writers").arg(writers.to_string());
+    command.arg("--seed").arg(seed.to_string());
+    Ok(command)
+}
+
+/// Prints what came of a run, and whether all was well.
+fn report(text: &str, violations: &[String]) -> Result<bool> {
+    for violation in violations {
+        println!("VIOLATION {violation}");
+    }
+    println!("{text}, {} violations", violations.len());
+    Ok(violations.is_empty())
 }

@@ -1,0 +1,14 @@
+//! Work done on a store inside a program under test, what it says about itself, and what must hold of a disk afterwards.
+//!
+//! The engine runs on the real backend and real files, without HTTP in between, so that thousands of disks can be opened.
+
+mod crowd;
+mod marks;
+mod open;
+mod script;
+mod verify;
+
+pub use crowd::crowd;
+pub use marks::{Mark, Outcome, State, marks};
+pub use script::script;
+pub use verify::{CrowdCheck, ScriptCheck, Thoroughness, check_writable};
