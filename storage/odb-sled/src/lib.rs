@@ -23,6 +23,7 @@ mod space;
 mod store;
 mod sums;
 mod sync;
+mod tail;
 mod trouble;
 mod walk;
 

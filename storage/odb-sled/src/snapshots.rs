@@ -1,4 +1,5 @@
-//! The snapshot files of sled: a summary of its log that makes opening quick. The log alone is the truth.
+//! The snapshot files of sled: a summary of its log that makes opening quick. The log alone is the truth, as long as its
+//! last segments are whole, which `tail` sees to.
 //!
 //! sled 0.34.7 writes a new one beside the old as `snap.<position>.generating` and renames it, but opens that file without
 //! emptying it: what a start that was killed has left there stays behind a shorter one, whose checksum then stands in the

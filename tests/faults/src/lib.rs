@@ -5,6 +5,7 @@
 
 pub mod backup;
 pub mod check;
+pub mod child;
 pub mod client;
 pub mod flip;
 pub mod histories;

@@ -26,6 +26,12 @@ enum Command {
     Flip(commands::flip::Args),
     /// Takes backups under load, puts them back and compares.
     Backup(commands::backup::Args),
+    /// Kills a process at its k-th write or sync.
+    KillPoint(commands::kill_point::Args),
+    /// Lets the n-th call of each kind fail, for every n.
+    NthFails(commands::nth_fails::Args),
+    /// Fills the disk for a while.
+    DiskFull(commands::disk_full::Args),
     /// Cuts the power at every call of a script and at random points of a crowd.
     PowerCut(commands::power_cut::Args),
     /// Does work on a store; started by the others.
@@ -43,6 +49,9 @@ impl Command {
             Self::Simulate(args) => commands::simulate::run(args),
             Self::Flip(args) => commands::flip::run(args),
             Self::Backup(args) => commands::backup::run(args),
+            Self::KillPoint(args) => commands::kill_point::run(args),
+            Self::NthFails(args) => commands::nth_fails::run(args),
+            Self::DiskFull(args) => commands::disk_full::run(args),
             Self::PowerCut(args) => commands::power_cut::run(args),
             Self::Work(args) => commands::work::run(args),
         }

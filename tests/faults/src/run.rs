@@ -29,6 +29,8 @@ pub struct Plan {
     pub program: PathBuf,
     /// Folder for data and logs.
     pub folder: PathBuf,
+    /// Number of writers.
+    pub writers: usize,
     /// Number of rounds, each with one kill or more.
     pub kills: u64,
     /// Seed of the schedule.
@@ -83,7 +85,7 @@ pub async fn run(plan: &Plan, tell: impl Fn(&Round)) -> Result<Report> {
     let mut report = Report::default();
     let mut server = Server::spawn(&place)?;
     let (mut client, _) = server.first_read(&place).await?;
-    let mut model = Arc::new(writers::set_up(&client).await.context("setting up")?);
+    let mut model = Arc::new(writers::set_up(&client, plan.writers).await.context("setting up")?);
     let mut remembered = Remembered::default();
     for number in 0..plan.kills {
         let moments = schedule::moments(plan.seed, number, plan.kill_after_ms_max);
@@ -137,7 +139,7 @@ async fn write_and_kill(
     server: &mut Server,
 ) -> Result<Vec<Log>> {
     let killed = Arc::new(AtomicBool::new(false));
-    let logs = writers::start(client, model, plan.seed, number, &killed);
+    let logs = writers::start(client, model, plan.seed, number, &killed, plan.writers);
     sleep(after).await;
     killed.store(true, Ordering::SeqCst);
     server.kill().await?;

@@ -23,6 +23,7 @@ async fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
     let plan = Plan {
         program,
         folder: folder.path().to_owned(),
+        writers: 16,
         kills: number("LOCHAN_KILLS").unwrap_or(KILLS),
         seed,
         kill_after_ms_max: KILL_AFTER_MS_MAX,

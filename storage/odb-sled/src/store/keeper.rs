@@ -181,6 +181,13 @@ impl Keeper {
         }
     }
 
+    /// Closes the session for good.
+    pub(super) fn end(&self) {
+        if let Err(Setback::Later(why) | Setback::Never(why)) = self.close(&mut self.current_mut()) {
+            tracing::warn!(why, "the store was not closed in order; only derived rows can be missing");
+        }
+    }
+
     /// Tries until writes are taken again, or cannot be without a person, or the store is closed.
     fn recover(&self) {
         let mut pause = PAUSE_MIN;
@@ -237,7 +244,7 @@ impl Keeper {
         verdict
     }
 
-    /// Closes the session that failed, keeping in mind what it had promised.
+    /// Closes the session, keeping in mind what it had promised.
     fn close(&self, current: &mut Current) -> Result<(), Setback> {
         let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
         if let Current::Open(session) = &*current {
@@ -249,7 +256,7 @@ impl Keeper {
             {
                 let (done, ended) = mpsc::channel();
                 *closing = Some(ended);
-                // On a thread of its own: the engine waits for threads of its own at its end and may panic.
+                // On a thread of its own: at its end the engine waits for threads of its own, and panics if a sync fails.
                 let ending = std::thread::Builder::new().name("lochan-closing".into()).spawn(move || {
                     let _ = catch_unwind(AssertUnwindSafe(|| drop(session)));
                     let _ = done.send(());

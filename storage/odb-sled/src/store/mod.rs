@@ -118,5 +118,6 @@ impl Drop for SledStore {
             // Its panics would have been reported where they happened; the keeper ends with this handle either way.
             let _ = thread.join();
         }
+        self.keeper.end();
     }
 }

@@ -26,6 +26,7 @@ use crate::{
     rows, snapshots,
     sums::{Rows, State},
     sync::Syncer,
+    tail,
     trouble::{Trouble, UnderWay},
 };
 
@@ -267,6 +268,7 @@ pub(super) fn open_engine(path: &Path, cache_bytes: u64) -> Result<sled::Db, Sto
         .cache_capacity(cache_bytes.max(CACHE_BYTES_MIN));
     let untidy = |error: std::io::Error| StoreError::Open(format!("cannot tidy {}: {error}", path.display()));
     snapshots::drop_unfinished(path).map_err(untidy)?;
+    tail::guard(path).map_err(untidy)?;
     let mut set_aside = false;
     let begun = Instant::now();
     loop {

@@ -16,6 +16,9 @@ pub struct Args {
     /// Number of rounds; each ends with a kill.
     #[arg(long, default_value_t = 200)]
     kills: u64,
+    /// Writers, at least the sixteen that differ from one another.
+    #[arg(long, default_value_t = 16)]
+    writers: usize,
     /// Seed of the schedule; without it the time. The report names it.
     #[arg(long)]
     seed: Option<u64>,
@@ -48,6 +51,7 @@ pub fn run(args: &Args) -> Result<bool> {
     let plan = Plan {
         program,
         folder: folder.path().to_owned(),
+        writers: args.writers,
         kills: args.kills,
         seed,
         kill_after_ms_max: args.kill_after_ms_max,

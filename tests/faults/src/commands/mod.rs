@@ -3,9 +3,12 @@
 pub mod backup;
 pub mod flip;
 pub mod histories;
+pub mod disk_full;
 pub mod kill;
 pub mod model;
 pub mod simulate;
+pub mod kill_point;
+pub mod nth_fails;
 pub mod power_cut;
 pub mod work;
 

@@ -65,6 +65,8 @@ pub fn check_writable(data: &Path) -> Result<()> {
 #[derive(Debug)]
 pub struct ScriptCheck {
     known: Vec<Known>,
+    /// What an operation without an end may have touched.
+    open: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -93,24 +95,47 @@ impl ScriptCheck {
                 Mark::Ask { .. } | Mark::Acknowledged { .. } => {}
             }
         }
-        Self { known }
+        Self { known, open: touched }
     }
 
     /// Number of acknowledged operations.
     #[must_use]
     pub fn acknowledged(&self) -> usize {
-        self.known.iter().skip(2).filter(|known| known.outcome == Outcome::Done).count()
+        self.count(Outcome::Done)
     }
 
-    /// Checks a disk whose power was cut before event `at`. `last_touch` is what an operation without an end may have
-    /// touched, for a record that ends early.
+    /// Number of operations that ended so; the first state of each process counts as unknown.
+    #[must_use]
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.known.iter().skip(1).filter(|known| known.outcome == outcome).count()
+    }
+
+    /// Checks that no process has found less or more than the one before it left.
+    pub fn check_itself(&self) -> Result<()> {
+        for (before, after) in self.known.iter().zip(self.known.iter().skip(1)) {
+            let same = before.state.without(&after.touched) == after.state.without(&after.touched);
+            ensure!(
+                same && (after.outcome != Outcome::Refused || before.state == after.state),
+                "event {}: {:?} after {:?}",
+                after.at,
+                after.state,
+                before.state
+            );
+        }
+        Ok(())
+    }
+
+    /// Checks a disk whose power was cut before event `at`.
     pub fn check(&self, data: &Path, at: usize, thoroughness: Thoroughness) -> Result<()> {
         let behind = self.known.partition_point(|known| known.at < at).max(1);
         let before = self.known.get(behind - 1).map(|known| known.state.clone()).unwrap_or_default();
         let next = self.known.get(behind);
+        // An operation that never came to its end is like one whose outcome is unknown.
+        let open = next.is_none().then_some(&self.open);
         opened(data, thoroughness, async |store| {
             let found = State::read(&*store).await?;
             let fits = found == before
+                || open.is_some_and(|open| found.without(open) == before.without(open))
                 || next.is_some_and(|next| {
                     found == next.state
                         || next.outcome == Outcome::Unknown
@@ -124,25 +149,6 @@ impl ScriptCheck {
             Ok(())
         })?;
         if thoroughness == Thoroughness::Full { check_writable(data) } else { Ok(()) }
-    }
-
-    /// Checks a disk of a program that ended in the middle of an operation: it must show the last known state, but for
-    /// what that operation touched.
-    pub fn check_end(&self, data: &Path, marks: &[(usize, Mark)]) -> Result<()> {
-        let last = self.known.last();
-        let before = last.map(|known| known.state.clone()).unwrap_or_default();
-        let touched = match marks.last() {
-            Some((_, Mark::Begin { touches })) => touches.clone(),
-            _ => BTreeSet::new(),
-        };
-        opened(data, Thoroughness::Plain, async |store| {
-            let found = State::read(&*store).await?;
-            ensure!(
-                found.without(&touched) == before.without(&touched),
-                "it shows {found:?} instead of {before:?}"
-            );
-            Ok(())
-        })
     }
 }
 
@@ -158,6 +164,12 @@ impl CrowdCheck {
     #[must_use]
     pub fn new(marks: Vec<(usize, Mark)>, writers: u64) -> Self {
         Self { marks, writers }
+    }
+
+    /// Number of acknowledged commits.
+    #[must_use]
+    pub fn acknowledged(&self) -> u64 {
+        self.marks.iter().filter(|(_, mark)| matches!(mark, Mark::Acknowledged { .. })).count() as u64
     }
 
     /// Checks a disk whose power was cut before event `at`: each writer's record is at its last acknowledged commit or

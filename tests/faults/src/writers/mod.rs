@@ -47,7 +47,7 @@ enum Role {
     Mover,
 }
 
-/// The sixteen writers.
+/// What sixteen writers do; more of them repeat it.
 const ROLES: [Role; 16] = [
     Role::OwnTable(CROWD),
     Role::OwnTable(CROWD),
@@ -76,13 +76,19 @@ pub struct Log {
     pub surprises: Vec<String>,
 }
 
-/// Starts all writers against one server; they run until it is gone.
+/// Writers by number, with what each does.
+fn roles(count: usize) -> impl Iterator<Item = (usize, Role)> {
+    ROLES.into_iter().cycle().take(count).enumerate()
+}
+
+/// Starts `count` writers against one server; they run until it is gone.
 pub fn start(
     client: &Client,
     model: &Arc<Model>,
     seed: u64,
     round: u64,
     killed: &Arc<AtomicBool>,
+    count: usize,
 ) -> Vec<tokio::task::JoinHandle<Log>> {
     let start_one = |(number, role): (usize, Role)| {
         let mut desk = Desk::new(client.clone(), seed, round, number, Arc::clone(killed));
@@ -99,14 +105,14 @@ pub fn start(
             desk.into_log()
         })
     };
-    ROLES.into_iter().enumerate().map(start_one).collect()
+    roles(count).map(start_one).collect()
 }
 
-/// Makes the namespaces, all tables that writers expect, and the shared branches; returns the first state.
-pub async fn set_up(client: &Client) -> Result<Model> {
+/// Makes the namespaces, all tables that `count` writers expect, and the shared branches; returns the first state.
+pub async fn set_up(client: &Client, count: usize) -> Result<Model> {
     let main = client.reference(MAIN).await?.context("no default branch")?;
     let mut keys: Vec<Key> = vec![arena::hot_key()];
-    for (number, role) in ROLES.into_iter().enumerate() {
+    for (number, role) in roles(count) {
         match role {
             Role::OwnTable(_) => keys.extend(own_table::keys(number)),
             Role::Merger => keys.extend(merger::keys(number)),

@@ -4,6 +4,8 @@ use std::{
     process::{Command, Stdio},
 };
 
+use lochan_storage_odb::{DerivedSpace, DerivedWrite};
+
 use super::*;
 use crate::read_manifest;
 
@@ -73,6 +75,58 @@ fn an_empty_folder_becomes_a_store_and_nothing_stays_beside_it() {
 const CHILD_FOLDER: &str = "LOCHAN_TEST_CHILD_FOLDER";
 
 /// Not a test by itself: what the next test runs in a process that it kills.
+/// The files of a folder below `sled` by name, without blobs.
+fn engine_files(path: &std::path::Path) -> std::collections::BTreeMap<String, Vec<u8>> {
+    let files = std::fs::read_dir(path.join("sled")).unwrap().map(|file| file.unwrap().path());
+    let files = files.filter(|file| file.is_file());
+    files
+        .map(|file| (file.file_name().unwrap().to_str().unwrap().to_owned(), std::fs::read(&file).unwrap()))
+        .collect()
+}
+
+/// Found by `lochan-faults nth-fails --seed 5 --operations 60 --case 375`.
+#[tokio::test]
+async fn a_start_cut_off_between_its_zeros_and_the_name_of_its_snapshot_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let config = SledConfig::new(&path);
+    let mut last = None;
+    for number in 0.. {
+        assert!(number < 200, "the engine never overwrites the last segment but one");
+        let store = SledStore::open(&config).unwrap();
+        for part in 0..8 {
+            // The same rows again and again, so that segments become free.
+            let row = DerivedWrite {
+                space: DerivedSpace::Node,
+                key: format!("{part}").into(),
+                value: Some(vec![number as u8; 12_000].into()),
+            };
+            store.put_derived(vec![row]).await.unwrap();
+        }
+        let next = commit(&number.to_string());
+        land(&store, moved(last, &next)).await;
+        last = Some(CommitId::new(next.id));
+        drop(store);
+        let before = engine_files(&path);
+        drop(SledStore::open(&config).unwrap());
+        let after = engine_files(&path);
+        // What the disk holds if the names of the second start were lost, but not its zeros.
+        let zeros = |files: &std::collections::BTreeMap<String, Vec<u8>>| {
+            files["db"].chunks(512 * 1024).filter(|segment| segment.iter().all(|byte| *byte == 0)).count()
+        };
+        if zeros(&after) <= zeros(&before) {
+            continue;
+        }
+        for name in after.keys().filter(|name| name.starts_with("snap.")) {
+            std::fs::remove_file(path.join("sled").join(name)).unwrap();
+        }
+        let store = SledStore::open(&config).unwrap();
+        let found = store.reference(&main()).await.unwrap();
+        assert_eq!(found.map(|found| found.target), last, "after {number} rounds");
+        return;
+    }
+}
+
 #[tokio::test]
 async fn child_that_is_killed() {
     let Ok(folder) = std::env::var(CHILD_FOLDER) else { return };

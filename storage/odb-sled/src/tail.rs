@@ -1,0 +1,156 @@
+//! A copy of the last segments of the engine's log, without which a start that a power cut interrupts can lose everything.
+//!
+//! When sled 0.34.7 opens, it writes a snapshot under a name that it does not sync, and then overwrites with zeros every
+//! segment that the snapshot does not need. The last segment but one may be among them. If the power is cut before the
+//! name is durable, the next start finds an older snapshot or none, looks for the segments that the newest one's header
+//! says were stable before it, misses the one with zeros, takes that for the end of the log, and drops all that follows.
+//! The same happens to a snapshot that is damaged and set aside later.
+//!
+//! So the segments from there on are copied to a file beside the engine before each opening, and what has become zeros
+//! since, or lies behind the end of the file, is put back before the next one. That is harmless where it was not needed:
+//! the segment holds nothing that is not also written later, and sled frees it again.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    os::unix::fs::FileExt,
+    path::Path,
+};
+
+/// Size of a segment of the engine, in bytes.
+const SEGMENT_BYTES: usize = 512 * 1024;
+/// Length of a segment's header, in bytes: check sum, position, stable position.
+const HEADER_BYTES: usize = 20;
+/// What the engine combines positions in headers with.
+const MASK: u64 = 0x7FFF_FFFF_FFFF_FFFF;
+/// Segments copied, at most; there are two as a rule.
+const SEGMENTS_MAX: usize = 8;
+const TAIL: &str = "TAIL";
+const UNFINISHED: &str = "TAIL.new";
+const MAGIC: &[u8; 8] = b"lochant1";
+/// Length of the check sum at the end of the copy, in bytes.
+const SUM_BYTES: usize = 32;
+
+/// Puts back what an interrupted start has taken, then copies what the next one may take. `engine` is the folder of the
+/// engine, which is not open.
+pub(crate) fn guard(engine: &Path) -> io::Result<()> {
+    let main = engine.join("db");
+    let file = match File::options().read(true).write(true).open(&main) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    let copy = engine.with_file_name(TAIL);
+    let saved = match std::fs::read(&copy) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        read => read?,
+    };
+    put_back(&file, &saved)?;
+    let tail = encode(&file, &newest(&file)?)?;
+    if tail.is_empty() || tail == saved {
+        return Ok(());
+    }
+    let unfinished = engine.with_file_name(UNFINISHED);
+    let mut new = File::create(&unfinished)?;
+    new.write_all(&tail)?;
+    new.sync_all()?;
+    std::fs::rename(&unfinished, &copy)?;
+    match copy.parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+/// A segment that the engine would read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Segment {
+    offset: u64,
+    /// Position of its first byte in the log.
+    position: u64,
+    /// Position up to which the log was written when it was begun.
+    stable: u64,
+}
+
+/// The segments from the one in which the log was stable, as the newest headers say, to the end.
+fn newest(file: &File) -> io::Result<Vec<Segment>> {
+    let mut found = Vec::new();
+    let mut header = [0; HEADER_BYTES];
+    let mut offset = 0;
+    while read_at(file, &mut header, offset)? == HEADER_BYTES {
+        found.extend(decode_header(&header, offset));
+        offset += SEGMENT_BYTES as u64;
+    }
+    let stable = found.iter().map(|segment| segment.stable).max().unwrap_or_default();
+    let lowest = stable - stable % SEGMENT_BYTES as u64;
+    found.retain(|segment| segment.position >= lowest);
+    found.sort_by_key(|segment| segment.position);
+    found.truncate(SEGMENTS_MAX);
+    Ok(found)
+}
+
+fn decode_header(header: &[u8; HEADER_BYTES], offset: u64) -> Option<Segment> {
+    let (sum, rest) = header.split_first_chunk::<4>()?;
+    let (position, stable) = rest.split_first_chunk::<8>()?;
+    let is_whole = u32::from_le_bytes(*sum) ^ u32::MAX == crc32fast::hash(rest);
+    let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes) ^ MASK;
+    // The first segment of all says that the log was stable before its beginning, at -1.
+    let stable = number(stable.first_chunk()?);
+    let stable = if i64::try_from(stable).is_ok() { stable } else { 0 };
+    is_whole.then(|| Segment { offset, position: number(position), stable })
+}
+
+/// Magic · for each segment: offset u64, big-endian · bytes, zeros behind the end of the file · BLAKE3 of all before.
+fn encode(file: &File, segments: &[Segment]) -> io::Result<Vec<u8>> {
+    if segments.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut bytes = MAGIC.to_vec();
+    let mut segment_bytes = vec![0; SEGMENT_BYTES];
+    for segment in segments {
+        segment_bytes.fill(0);
+        read_at(file, &mut segment_bytes, segment.offset)?;
+        bytes.extend_from_slice(&segment.offset.to_be_bytes());
+        bytes.extend_from_slice(&segment_bytes);
+    }
+    let sum = blake3::hash(&bytes);
+    bytes.extend_from_slice(sum.as_bytes());
+    Ok(bytes)
+}
+
+/// The segments of a copy with their offsets; none if it is not whole.
+fn decode(copy: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    let whole =
+        copy.split_last_chunk::<SUM_BYTES>().filter(|(bytes, sum)| blake3::hash(bytes).as_bytes() == *sum);
+    let segments = whole.and_then(|(bytes, _)| bytes.strip_prefix(MAGIC)).unwrap_or_default();
+    segments.chunks_exact(8 + SEGMENT_BYTES).filter_map(|part| {
+        let (offset, bytes) = part.split_first_chunk::<8>()?;
+        Some((u64::from_be_bytes(*offset), bytes))
+    })
+}
+
+fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
+    let mut found = vec![0; SEGMENT_BYTES];
+    let mut has_changed = false;
+    for (offset, bytes) in decode(copy) {
+        found.fill(0);
+        read_at(file, &mut found, offset)?;
+        if found.iter().all(|byte| *byte == 0) {
+            file.write_all_at(bytes, offset)?;
+            has_changed = true;
+        }
+    }
+    if has_changed { file.sync_all() } else { Ok(()) }
+}
+
+/// Reads until `bytes` are full or the file ends; how many were read.
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, offset + done as u64) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
