@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Result<bool> {
             Ok(check) => {
                 runs += 1;
                 // The first state of a process counts as unknown.
-                unknown += check.count(Outcome::Unknown) - 1;
+                unknown += check.count(Outcome::Unknown).saturating_sub(1);
                 refused += check.count(Outcome::Refused);
                 std::fs::remove_dir_all(&folder)?;
             }
