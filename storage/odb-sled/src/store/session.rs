@@ -103,6 +103,9 @@ impl Session {
         batch_min: u64,
     ) -> Result<Self, StoreError> {
         let engine = &folder.engine();
+        // Before anything looks at the log, and before the engine overwrites parts of it.
+        tail::guard(engine)
+            .map_err(|error| StoreError::Open(format!("cannot keep the end of the log: {error}")))?;
         let checked = check::before(folder.path(), engine, how.trust)?;
         let db = open_engine(engine, how.cache_bytes)?;
         db.flush().map_err(|error| failed("flush", &error))?;
@@ -268,7 +271,6 @@ pub(super) fn open_engine(path: &Path, cache_bytes: u64) -> Result<sled::Db, Sto
         .cache_capacity(cache_bytes.max(CACHE_BYTES_MIN));
     let untidy = |error: std::io::Error| StoreError::Open(format!("cannot tidy {}: {error}", path.display()));
     snapshots::drop_unfinished(path).map_err(untidy)?;
-    tail::guard(path).map_err(untidy)?;
     let mut set_aside = false;
     let begun = Instant::now();
     loop {
