@@ -117,7 +117,11 @@ pub(crate) fn look(engine: &Path, mark: Mark) -> io::Result<Verdict> {
             detail: format!("a message at log position {reached} {detail}"),
         };
         match behind(bytes, end, number) {
-            Behind::Same => return Ok(damaged("does not fit its check sum, and sound ones follow it")),
+            Behind::Same if *lsn >= tail => {
+                return Ok(damaged("does not fit its check sum, and sound ones follow it"));
+            }
+            // A segment that was free may have been overwritten in parts, in any order, when the power was cut.
+            Behind::Same => verdict = Verdict::Unsure,
             _ if *lsn >= tail => return Ok(damaged("does not fit its check sum, but was acknowledged")),
             Behind::Newer => {}
             Behind::Mended => return Ok(damaged("does not fit its check sum")),

@@ -61,6 +61,8 @@ impl Folder {
         // Nothing is written into a folder before it is known to be a store.
         let manifest = read_manifest(path)?;
         let lock = take_lock(path)?;
+        // Whoever made the store may have been killed before its name was durable.
+        sync_names(path).map_err(|error| failed("sync", path, &error))?;
         Ok(Self { path: path.to_owned(), manifest: Mutex::new(manifest), _lock: lock })
     }
 
@@ -326,6 +328,18 @@ fn write_synced(path: &Path, text: &str) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
+}
+
+/// Syncs the names in `path`, its own and that of the folder around it, as far as they may be opened.
+fn sync_names(path: &Path) -> io::Result<()> {
+    let path = fs::canonicalize(path)?;
+    for folder in path.ancestors().take(3) {
+        match sync_folder(folder) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && folder != path => {}
+            synced => synced?,
+        }
+    }
+    Ok(())
 }
 
 fn sync_folder(path: &Path) -> io::Result<()> {

@@ -4,11 +4,10 @@
 //! segment that the snapshot does not need. The last segment but one may be among them. If the power is cut before the
 //! name is durable, the next start finds an older snapshot or none, looks for the segments that the newest one's header
 //! says were stable before it, misses the one with zeros, takes that for the end of the log, and drops all that follows.
-//! The same happens to a snapshot that is damaged and set aside later.
 //!
-//! So the segments from there on are copied to a file beside the engine before each opening, and what has become zeros
-//! since, or lies behind the end of the file, is put back before the next one. That is harmless where it was not needed:
-//! the segment holds nothing that is not also written later, and sled frees it again.
+//! So the segments from there on are copied to a file beside the engine before each opening. Once the engine is open and
+//! the name of its snapshot durable, the copy is removed. A start that finds one comes after one that was cut off: what has
+//! become zeros since, or lies behind the end of the file, is put back, and everything is as it was before.
 
 use std::{
     fs::File,
@@ -54,7 +53,11 @@ pub(crate) fn guard(engine: &Path) -> io::Result<()> {
     new.write_all(&tail)?;
     new.sync_all()?;
     std::fs::rename(&unfinished, &copy)?;
-    match copy.parent() {
+    sync_folder_of(&copy)
+}
+
+fn sync_folder_of(file: &Path) -> io::Result<()> {
+    match file.parent() {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),
     }
@@ -72,6 +75,17 @@ struct Segment {
 
 /// The segments from the one in which the log was stable, as the newest headers say, to the end.
 fn newest(file: &File) -> io::Result<Vec<Segment>> {
+    let mut found = segments(file)?;
+    let stable = found.iter().map(|segment| segment.stable).max().unwrap_or_default();
+    let lowest = stable - stable % SEGMENT_BYTES as u64;
+    found.retain(|segment| segment.position >= lowest);
+    found.sort_by_key(|segment| segment.position);
+    found.truncate(SEGMENTS_MAX);
+    Ok(found)
+}
+
+/// All segments with a sound header.
+fn segments(file: &File) -> io::Result<Vec<Segment>> {
     let mut found = Vec::new();
     let mut header = [0; HEADER_BYTES];
     let mut offset = 0;
@@ -79,11 +93,6 @@ fn newest(file: &File) -> io::Result<Vec<Segment>> {
         found.extend(decode_header(&header, offset));
         offset += SEGMENT_BYTES as u64;
     }
-    let stable = found.iter().map(|segment| segment.stable).max().unwrap_or_default();
-    let lowest = stable - stable % SEGMENT_BYTES as u64;
-    found.retain(|segment| segment.position >= lowest);
-    found.sort_by_key(|segment| segment.position);
-    found.truncate(SEGMENTS_MAX);
     Ok(found)
 }
 
@@ -127,13 +136,32 @@ fn decode(copy: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     })
 }
 
+/// Told that the engine has opened and has not been written to: its names become durable and the copy is removed.
+pub(crate) fn release(engine: &Path) -> io::Result<()> {
+    File::open(engine)?.sync_all()?;
+    let copy = engine.with_file_name(TAIL);
+    match std::fs::remove_file(&copy) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        removed => removed?,
+    }
+    sync_folder_of(&copy)
+}
+
 fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
+    if copy.is_empty() {
+        return Ok(());
+    }
+    let present = segments(file)?;
     let mut found = vec![0; SEGMENT_BYTES];
     let mut has_changed = false;
     for (offset, bytes) in decode(copy) {
         found.fill(0);
         read_at(file, &mut found, offset)?;
-        if found.iter().all(|byte| *byte == 0) {
+        // The engine cannot read a log in which a position stands twice.
+        let saved = bytes.first_chunk().and_then(|header| decode_header(header, offset));
+        let is_there =
+            present.iter().any(|other| saved.is_some_and(|saved| saved.position == other.position));
+        if !is_there && found.iter().all(|byte| *byte == 0) {
             file.write_all_at(bytes, offset)?;
             has_changed = true;
         }

@@ -62,11 +62,15 @@ impl Trouble {
 
     /// Notes a failure; returns the first one.
     pub(crate) fn tell(&self, cause: Cause) -> &Cause {
+        let mut is_first = false;
         let first = self.first.get_or_init(|| {
+            is_first = true;
             tracing::error!(cause = cause.text, "writes are refused until the engine is opened anew");
             cause
         });
-        self.bell.ring();
+        if is_first {
+            self.bell.ring();
+        }
         first
     }
 

@@ -20,7 +20,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, mpsc},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use lochan_storage_odb::{StoreError, Writes};
@@ -40,7 +40,9 @@ use crate::{
 /// Pauses between attempts to go on, doubling from the first to the last.
 const PAUSE_MIN: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// How often a flush under way is looked at.
+/// Longest wait of a read for an engine that is opened anew.
+const READ_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How often a flush under way is looked at, and an engine that nobody uses.
 const WATCH_PAUSE: Duration = Duration::from_millis(250);
 /// Longest wait for the threads of the old engine to end.
 const CLOSE_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -111,14 +113,21 @@ impl Keeper {
         })
     }
 
-    /// Does something with the open session.
-    pub(super) fn with<T>(
-        &self,
-        work: impl FnOnce(&Session) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        match &*self.current() {
-            Current::Open(session) => work(session),
-            Current::Closed { why, .. } => Err(StoreError::Read(why.clone())),
+    /// Reads from the open session. A read that fails because the engine has failed, or is closed, waits until the engine
+    /// is open anew, but not for ever.
+    pub(super) fn with<T>(&self, work: impl Fn(&Session) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let begun = Instant::now();
+        loop {
+            let (found, has_failed) = match &*self.current() {
+                Current::Open(session) => (work(session), session.has_failed()),
+                Current::Closed { why, .. } => (Err(StoreError::Read(why.clone())), true),
+            };
+            match found {
+                Err(StoreError::Read(_)) if has_failed && begun.elapsed() < READ_WAIT_MAX => {
+                    std::thread::sleep(PAUSE_MIN);
+                }
+                found => return found,
+            }
         }
     }
 
@@ -173,6 +182,7 @@ impl Keeper {
                 // A panic of the engine here is told by the flush that is being watched.
                 let _ = catch_unwind(AssertUnwindSafe(|| {
                     self.with(|session| {
+                        session.has_failed();
                         session.nudge(WATCH_PAUSE);
                         Ok(())
                     })

@@ -103,7 +103,7 @@ impl Sweep for SledStore {
     }
 
     async fn scan_objects(&self, after: Option<Bytes>, limit: usize) -> Result<Vec<Scanned>, StoreError> {
-        self.keeper.with(|session| error::guarded(|| session.scan_objects(after, limit)))
+        self.keeper.with(|session| error::guarded(|| session.scan_objects(after.clone(), limit)))
     }
 
     async fn read_objects(
@@ -112,7 +112,7 @@ impl Sweep for SledStore {
         limit: usize,
         bytes_max: usize,
     ) -> Result<Vec<Scanned<NewObject>>, StoreError> {
-        self.keeper.with(|session| error::guarded(|| session.read_objects(after, limit, bytes_max)))
+        self.keeper.with(|session| error::guarded(|| session.read_objects(after.clone(), limit, bytes_max)))
     }
 
     async fn delete_objects(

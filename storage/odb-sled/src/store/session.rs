@@ -108,6 +108,8 @@ impl Session {
             .map_err(|error| StoreError::Open(format!("cannot keep the end of the log: {error}")))?;
         let checked = check::before(folder.path(), engine, how.trust)?;
         let db = open_engine(engine, how.cache_bytes)?;
+        tail::release(engine)
+            .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", engine.display())))?;
         db.flush().map_err(|error| failed("flush", &error))?;
         let (log, main_bytes) = reached(&db, engine);
         folder::sync_engine(engine)

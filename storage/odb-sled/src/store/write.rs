@@ -113,6 +113,14 @@ impl Session {
         flushed.map(drop).map_err(|error| Cause::engine("flush failed", &error))
     }
 
+    /// Whether it has failed: the threads of the engine fail by themselves, too, and then even reads may.
+    pub(super) fn has_failed(&self) -> bool {
+        if let Err(error) = self.db.context.global_error() {
+            self.trouble.tell(Cause::engine("the engine failed", &error));
+        }
+        self.trouble.cause().is_some()
+    }
+
     /// Wakes a flush that takes longer than `after`. When a write of the engine fails while another of its threads writes
     /// too, it notes the failure but wakes nobody; any write that comes later finds the note and wakes everyone.
     pub(super) fn nudge(&self, after: Duration) {
