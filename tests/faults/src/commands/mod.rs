@@ -5,11 +5,11 @@ pub mod flip;
 pub mod histories;
 pub mod disk_full;
 pub mod kill;
-pub mod model;
-pub mod simulate;
 pub mod kill_point;
+pub mod model;
 pub mod nth_fails;
 pub mod power_cut;
+pub mod simulate;
 pub mod work;
 
 use std::path::Path;

@@ -23,7 +23,17 @@ const RESUME_PAUSE: Duration = Duration::from_millis(5);
 pub(super) fn open_store(data: &Path) -> Result<Arc<dyn Sweep>, StoreError> {
     // The page cache is small, so that pages are read from the file.
     let config = StoreConfig { cache_bytes: 1 << 20, ..StoreConfig::new(data.join(STORE)) };
-    lochan_storage::open(&config)
+    let begun = std::time::Instant::now();
+    let own = format!("in use by process {} ", std::process::id());
+    loop {
+        match lochan_storage::open(&config) {
+            // A task of an engine that was stopped a moment ago may still hold it.
+            Err(StoreError::Open(why)) if why.contains(&own) && begun.elapsed() < RESUME_WAIT_MAX => {
+                std::thread::sleep(RESUME_PAUSE);
+            }
+            opened => return opened,
+        }
+    }
 }
 
 /// Starts an engine on it.

@@ -163,7 +163,10 @@ impl Script {
                 let options = Options { default_mode: Mode::Force, keys: Default::default(), dry_run: false };
                 let (branch, expected) = (reference.name.clone(), reference.target);
                 let meta = CommitMeta { message: format!("{}", self.count), ..CommitMeta::default() };
-                engine.merge(MergeRequest { branch, expected, from: *from, options, meta, who }).await?;
+                let unrelated = true;
+                engine
+                    .merge(MergeRequest { branch, expected, from: *from, options, meta, who, unrelated })
+                    .await?;
             }
             Step::Commit(branch, tables, record, large) => {
                 self.run_commit(branch, tables, *record, *large, who).await?;
