@@ -1,5 +1,7 @@
 //! What clients of every surface are told while the disk is full or fails, and that the server goes on by itself.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a panic here is a failed test")]
+
 use std::{
     path::Path,
     process::{Child, Command},
