@@ -13,6 +13,7 @@ pub mod load;
 pub mod model;
 pub mod cuts;
 pub mod disk;
+pub mod histories;
 pub mod model;
 pub mod observe;
 pub mod process;

@@ -4,6 +4,7 @@ pub mod backup;
 pub mod flip;
 pub mod histories;
 pub mod disk_full;
+pub mod histories;
 pub mod kill;
 pub mod kill_point;
 pub mod model;
