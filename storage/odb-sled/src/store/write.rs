@@ -115,7 +115,8 @@ impl Session {
 
     /// Whether it has failed: the threads of the engine fail by themselves, too, and then even reads may.
     pub(super) fn has_failed(&self) -> bool {
-        if let Err(error) = self.db.context.global_error() {
+        // A page that is damaged is noted there too; no other session would read it better.
+        if let Err(error @ sled::Error::Io(_)) = self.db.context.global_error() {
             self.trouble.tell(Cause::engine("the engine failed", &error));
         }
         self.trouble.cause().is_some()
