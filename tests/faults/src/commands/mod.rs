@@ -1,9 +1,8 @@
 //! The subcommands, a file each: `Args` and `run`, which prints a report and returns whether all was well.
 
 pub mod backup;
-pub mod flip;
-pub mod histories;
 pub mod disk_full;
+pub mod flip;
 pub mod histories;
 pub mod kill;
 pub mod kill_point;
