@@ -95,6 +95,10 @@ pub enum Access {
     ReadConfig,
     /// Change the configuration of the repository.
     UpdateConfig,
+    /// Read the whole repository at once, whatever single parts of it may be read.
+    ExportRepository,
+    /// Take in commits as they were made elsewhere: with their committers and times.
+    ImportRepository,
 }
 
 /// One thing that is asked for.
@@ -224,6 +228,8 @@ impl Access {
         Self::DeleteContent,
         Self::ReadConfig,
         Self::UpdateConfig,
+        Self::ExportRepository,
+        Self::ImportRepository,
     ];
 
     /// Its word in rules and refusals (Nessie API, 14.3).
@@ -245,13 +251,22 @@ impl Access {
             Self::DeleteContent => "DELETE_ENTITY",
             Self::ReadConfig => "READ_REPOSITORY_CONFIG",
             Self::UpdateConfig => "UPDATE_REPOSITORY_CONFIG",
+            Self::ExportRepository => "EXPORT_REPOSITORY",
+            Self::ImportRepository => "IMPORT_REPOSITORY",
         }
     }
 
     /// Whether a reference plays a part, so that none stands for a detached commit.
     #[must_use]
     pub const fn concerns_reference(self) -> bool {
-        !matches!(self, Self::Connect | Self::ReadConfig | Self::UpdateConfig)
+        !matches!(
+            self,
+            Self::Connect
+                | Self::ReadConfig
+                | Self::UpdateConfig
+                | Self::ExportRepository
+                | Self::ImportRepository
+        )
     }
 }
 

@@ -9,6 +9,7 @@ use lochan_storage_model::RefName;
 use crate::{
     access::{Authorizer, Check, Principal},
     error::Error,
+    ext::Transfers,
     iceberg::documents::Documents,
     nessie::filter::Filters,
 };
@@ -31,6 +32,7 @@ struct Shared {
     settings: Settings,
     documents: Documents,
     filters: Filters,
+    transfers: Transfers,
 }
 
 /// Every use case of the server. Cheap to clone.
@@ -54,6 +56,7 @@ impl Catalog {
             settings,
             documents,
             filters: Filters::default(),
+            transfers: Transfers::default(),
         }))
     }
 
@@ -83,6 +86,11 @@ impl Catalog {
     /// Compiled filters.
     pub(crate) fn filters(&self) -> &Filters {
         &self.0.filters
+    }
+
+    /// Exports and imports at work.
+    pub(crate) fn transfers(&self) -> &Transfers {
+        &self.0.transfers
     }
 
     /// Whether everything is allowed to everybody.

@@ -97,6 +97,9 @@ pub enum Error {
     /// Object storage failed; nothing was applied.
     #[error(transparent)]
     Files(FilesError),
+    /// What only our own API answers.
+    #[error(transparent)]
+    Own(#[from] crate::ext::Refusal),
     /// Something that should not happen: logged with its chain, answered plainly.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -133,8 +136,12 @@ impl From<EngineError> for Error {
             | EngineError::NoCommonAncestor { .. } => Self::ReferenceNotFound(message),
             EngineError::ReferenceExists(_) => Self::ReferenceExists(message),
             EngineError::NotABranch(_) | EngineError::BadRequest(_) => Self::BadRequest(message),
-            EngineError::UnexpectedHash { .. } | EngineError::ReferenceMoved(_) => {
-                Self::unexpected_hash(message)
+            EngineError::UnexpectedHash { .. }
+            | EngineError::ReferenceMoved(_)
+            | EngineError::OtherKind(_) => Self::unexpected_hash(message),
+            EngineError::NoLogEntry { .. } => crate::ext::Refusal::LogEntryNotFound(message).into(),
+            EngineError::LogMoved { found, .. } => {
+                crate::ext::Refusal::ReferenceChanged { message, current: found }.into()
             }
             EngineError::Conflicts(conflicts) => Self::Conflict { message, conflicts },
             EngineError::RecordChanged => Self::Conflict { message, conflicts: Vec::new() },

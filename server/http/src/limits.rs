@@ -13,6 +13,8 @@
 //! | depth of JSON | [`JSON_DEPTH_MAX`] | 400 |
 //! | time for the headers, idle time between requests | [`HEADER_READ_TIMEOUT`] | connection closed |
 //! | time for the body | [`BODY_READ_TIMEOUT`] | 408 |
+//! | time between two pieces of a stream, both ways | [`STREAM_STALL_TIMEOUT`] | 408; an export is broken off |
+//! | line and part of a stream | `LINE_BYTES_MAX`, `PART_BYTES_MAX` of `api-spec` | 413, 400 |
 //! | time for a read | [`READ_TIMEOUT`] | 503 with `Retry-After` |
 //! | time until a write is admitted | [`ADMISSION_TIMEOUT`] | 429 with `Retry-After`; never after admission |
 //! | time to finish at shutdown | [`DRAIN_TIMEOUT`] | connections closed |
@@ -51,6 +53,8 @@ pub const REQUEST_ID_BYTES_MAX: usize = 128;
 pub const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(75);
 /// Time for the whole body of a request.
 pub const BODY_READ_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time between two pieces of a stream, read or written.
+pub const STREAM_STALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time for a read.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time a mutating request may wait until it is admitted. Nothing limits it afterwards.

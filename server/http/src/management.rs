@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::Full;
 use serde::Serialize;
 
-use crate::reply::Reply;
+use crate::reply::{AnswerBody, Reply};
 
 /// How the server is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +75,7 @@ struct Cause<'a> {
 }
 
 /// Answers `GET /q/health`, `/q/health/live`, `/q/health/ready`, `/q/scrub`, `/q/metrics` and `/metrics`.
-pub async fn answer<B>(probe: Arc<dyn Probe>, request: Request<B>) -> Response<Full<Bytes>> {
+pub async fn answer<B>(probe: Arc<dyn Probe>, request: Request<B>) -> Response<AnswerBody> {
     let reply = match (request.method(), request.uri().path().trim_end_matches('/')) {
         (&Method::GET | &Method::HEAD, "/q/health/live") => live(),
         (&Method::GET | &Method::HEAD, "/q/health" | "/q/health/ready") => ready(&probe.health()),

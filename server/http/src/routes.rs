@@ -5,10 +5,8 @@ use crate::ext;
 use crate::handlers::Handlers;
 use crate::iceberg;
 use crate::nessie;
-use crate::router::Op;
 
 /// The table of handlers.
 pub fn routes() -> Handlers<App> {
-    let handlers = iceberg::register(nessie::register(Handlers::new()));
-    handlers.on(Op::ExtGetInfo, ext::get_info)
+    ext::register(iceberg::register(nessie::register(Handlers::new())))
 }

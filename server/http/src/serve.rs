@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::Full;
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -25,14 +24,16 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves `listener` until `stop` resolves, then takes no more connections, lets requests at work finish for at
 /// most `patience`, and closes what is left. Every request is handed to `answer`.
-pub async fn serve<F, Fut>(
+pub async fn serve<F, Fut, B>(
     listener: TcpListener,
     answer: F,
     stop: impl Future<Output = ()>,
     patience: Duration,
 ) where
     F: Fn(Request<Incoming>) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+    Fut: Future<Output = Response<B>> + Send + 'static,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: std::error::Error + Send + Sync,
 {
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let graceful = GracefulShutdown::new();

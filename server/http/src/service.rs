@@ -8,7 +8,6 @@ use bytes::Bytes;
 use futures::FutureExt;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
-use http_body_util::Full;
 use hyper::body::Body;
 use lochan_api_spec::endpoint::Auth;
 use lochan_server_catalog::Authenticator;
@@ -17,8 +16,8 @@ use tracing::Instrument;
 
 use crate::error::{self, Refusal};
 use crate::extract::{
-    BodyBudget, ClientSpec, Credential, PresenceGuard, ReadBody, Req, RequestId, RequestIds, accepts_gzip,
-    accepts_json, check_content_type, read_body,
+    BodyBudget, ClientSpec, Credential, Lines, PresenceGuard, ReadBody, Req, RequestId, RequestIds,
+    accepts_gzip, accepts_json, check_content_type, read_body,
 };
 use crate::failure::Failure;
 use crate::handlers::{Answer, Handlers};
@@ -26,7 +25,7 @@ use crate::limits::{
     ADMISSION_TIMEOUT, ICEBERG_BODY_BYTES_MAX, NESSIE_BODY_BYTES_MAX, READ_TIMEOUT, REQUESTS_MAX,
     RETRY_AFTER_SECONDS, TARGET_BYTES_MAX,
 };
-use crate::reply::Reply;
+use crate::reply::{AnswerBody, Reply};
 use crate::router::{self, Effect, Op, Routed, Surface};
 use crate::telemetry::{InFlight, Telemetry};
 use crate::to_end::ToEnd;
@@ -68,9 +67,9 @@ impl<A: Send + Sync + 'static> Service<A> {
     }
 
     /// Answers one request. Dropping the future ends a read; a mutating request that runs goes on in its own task.
-    pub async fn answer<B>(self: Arc<Self>, request: Request<B>) -> Response<Full<Bytes>>
+    pub async fn answer<B>(self: Arc<Self>, request: Request<B>) -> Response<AnswerBody>
     where
-        B: Body<Data = Bytes> + Unpin,
+        B: Body<Data = Bytes> + Unpin + Send + 'static,
     {
         let (mut parts, body) = request.into_parts();
         let credential = Credential::take(&mut parts.headers);
@@ -103,7 +102,7 @@ impl<A: Send + Sync + 'static> Service<A> {
         id: &RequestId,
     ) -> Answer
     where
-        B: Body<Data = Bytes> + Unpin,
+        B: Body<Data = Bytes> + Unpin + Send + 'static,
     {
         let target_bytes = parts.uri.path_and_query().map_or(0, |target| target.as_str().len());
         if target_bytes > TARGET_BYTES_MAX {
@@ -134,7 +133,12 @@ impl<A: Send + Sync + 'static> Service<A> {
             }
             _ => None,
         };
+        let mut lines = None;
         let body = match parts.method {
+            _ if op.takes_lines() => {
+                lines = Some(Lines::of(&parts.headers, body)?);
+                ReadBody::default()
+            }
             Method::POST | Method::PUT => {
                 read_body(&parts.headers, body, body_bytes_max(op), &self.bodies).await?
             }
@@ -146,6 +150,7 @@ impl<A: Send + Sync + 'static> Service<A> {
             parts,
             params,
             body: body.bytes,
+            lines,
             id: id.clone(),
             identity,
             presence,
@@ -251,8 +256,8 @@ fn check_media(op: Op, parts: &Parts) -> Result<(), Refusal> {
     if op.surface().is_nessie() && !accepts_json(&parts.headers) {
         return Err(Refusal::NotAcceptable);
     }
-    // The token request is a form by its contract.
-    if matches!(parts.method, Method::POST | Method::PUT) && !op.is_token() {
+    // The token request is a form by its contract; the lines of a stream are looked at one by one.
+    if matches!(parts.method, Method::POST | Method::PUT) && !op.is_token() && !op.takes_lines() {
         check_content_type(&parts.headers)?;
     }
     Ok(())

@@ -92,7 +92,6 @@ async fn refusals_wear_the_body_of_their_surface() {
             "",
         ),
         ("GET", "/api/v2/trees/main/entries", &[], "", 501, "UNKNOWN", ""),
-        ("GET", "/nowhere", &[], "", 404, "UNKNOWN", ""),
         ("GET", "/iceberg/v1/p/nonsense", &[], "", 404, "", "UnsupportedOperationException"),
         ("DELETE", "/iceberg/v1/config", &[], "", 405, "", "UnsupportedOperationException"),
         (
@@ -127,6 +126,11 @@ async fn refusals_wear_the_body_of_their_surface() {
             assert_eq!(answer["serverStackTrace"], Value::Null);
             assert!(answer["message"].is_string() && answer["reason"].is_string());
         }
+    }
+    for path in ["/nowhere", "/ext/v1/nowhere"] {
+        let (status, _, answer) = call(request("GET", path, &[], "")).await;
+        assert_eq!((status, &answer["error"]["code"]), (404, &Value::from("NOT_FOUND")), "{path}: {answer}");
+        assert!(answer["error"]["message"].is_string());
     }
 }
 

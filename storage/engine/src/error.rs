@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use lochan_storage_model::{CommitId, Conflict, ObjectId, RefName};
-use lochan_storage_odb::{Reference, StoreError};
+use lochan_storage_odb::{RefLogEntry, Reference, StoreError};
 
 /// Errors of the engine.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -48,6 +48,29 @@ pub enum Error {
     /// A reference is not in the state that a change of it expected.
     #[error("reference '{}' was changed meanwhile", .0.name)]
     ReferenceMoved(Reference),
+    /// The log of a name has no such entry.
+    #[error("the log of reference '{name}' has no entry {number}")]
+    NoLogEntry {
+        /// The name.
+        name: RefName,
+        /// The entry's number.
+        number: u64,
+    },
+    /// The newest entry of a log is not the one expected.
+    #[error(
+        "reference '{}' was changed since: its newest log entry is {}, not {expected}",
+        .found.name,
+        .found.number
+    )]
+    LogMoved {
+        /// The number expected.
+        expected: u64,
+        /// The newest entry.
+        found: Box<RefLogEntry>,
+    },
+    /// A reference has become one of the other type since.
+    #[error("reference '{0}' is of another type by now; delete it first")]
+    OtherKind(RefName),
     /// The operations conflict with the head; nothing was applied.
     #[error("{}", conflicts_text(.0))]
     Conflicts(Vec<Conflict>),

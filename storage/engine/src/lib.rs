@@ -16,6 +16,7 @@ pub mod pace;
 pub mod refs;
 pub mod scrub;
 pub mod state;
+pub mod transfer;
 pub mod writer;
 
 mod cache;

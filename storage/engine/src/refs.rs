@@ -1,8 +1,11 @@
 //! References: reading, creating, assigning, deleting, and their log.
 
+mod restore;
+
 use lochan_storage_model::{CommitId, RefName};
 use lochan_storage_odb::{
-    ExpectedReference, LogMeta, RefKind, RefLogEntry, RefOperation, Reference, ReferenceChange,
+    ExpectedReference, LogMeta, NewObject, RecordChange, RefKind, RefLogEntry, RefOperation, Reference,
+    ReferenceChange, Requirement,
 };
 
 use crate::{
@@ -10,6 +13,8 @@ use crate::{
     error::Error,
     writer::{Admission, Job, Who},
 };
+
+pub use restore::{Deed, Restoration, Restored, Side};
 
 /// Log entries among which the creator of a reference looks for its own.
 const CREATED_WITHIN_MAX: usize = 16;
@@ -124,19 +129,19 @@ impl Engine {
         Ok(Distance { ahead: own - equal, behind: other - equal, common })
     }
 
-    async fn must_exist(&self, target: CommitId) -> Result<(), Error> {
+    pub(crate) async fn must_exist(&self, target: CommitId) -> Result<(), Error> {
         if !target.is_no_ancestor() {
             self.core.commits.load(target).await?;
         }
         Ok(())
     }
 
-    async fn expect_at(&self, name: &RefName, expected: CommitId) -> Result<Reference, Error> {
+    pub(crate) async fn expect_at(&self, name: &RefName, expected: CommitId) -> Result<Reference, Error> {
         let found = self.reference(name).await?;
         if found.target == expected { Ok(found) } else { Err(Error::UnexpectedHash { expected, found }) }
     }
 
-    fn change(
+    pub(crate) fn change(
         &self,
         name: &RefName,
         expected: ExpectedReference,
@@ -150,9 +155,20 @@ impl Engine {
     }
 
     async fn move_reference(&self, admission: &Admission, change: ReferenceChange) -> Result<(), Error> {
+        self.change_references(admission, vec![change], Vec::new(), Vec::new(), Vec::new()).await
+    }
+
+    /// Has the writer change references, with what belongs to it, all or nothing. The first one's name decides the lane.
+    pub(crate) async fn change_references(
+        &self,
+        admission: &Admission,
+        references: Vec<ReferenceChange>,
+        requires: Vec<Requirement>,
+        objects: Vec<NewObject>,
+        records: Vec<RecordChange>,
+    ) -> Result<(), Error> {
         self.check_writes()?;
-        let job =
-            |reply| Job::Refs { references: vec![change], requires: Vec::new(), records: Vec::new(), reply };
+        let job = |reply| Job::Refs { references, requires, objects, records, reply };
         self.writer.ask(admission, job).await.map(drop)
     }
 

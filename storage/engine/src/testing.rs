@@ -146,3 +146,10 @@ pub(crate) async fn contents(engine: &Engine, branch: &str) -> BTreeMap<ContentK
     }
     all
 }
+
+/// Verifies everything stored.
+pub(crate) async fn assert_sound(store: &Arc<Memory>) {
+    let store: Arc<dyn lochan_storage_odb::Sweep> = store.clone();
+    let report = crate::fsck::fsck(store, crate::fsck::Depth::Full, &mut |_, _| {}).await.unwrap();
+    assert!(report.is_sound(), "{report:?}");
+}

@@ -62,11 +62,26 @@ pub enum RefOperation {
     Merge,
     /// Commits were transplanted onto it.
     Transplant,
+    /// It was put back to a state that its log remembers.
+    Restore,
+    /// Its commits were made again on top of another reference.
+    Rebase,
+    /// It was taken in from another repository.
+    Import,
 }
 
 impl RefOperation {
-    const ALL: [Self; 6] =
-        [Self::Create, Self::Assign, Self::Delete, Self::Commit, Self::Merge, Self::Transplant];
+    const ALL: [Self; 9] = [
+        Self::Create,
+        Self::Assign,
+        Self::Delete,
+        Self::Commit,
+        Self::Merge,
+        Self::Transplant,
+        Self::Restore,
+        Self::Rebase,
+        Self::Import,
+    ];
 
     const fn byte(self) -> u8 {
         match self {
@@ -76,6 +91,9 @@ impl RefOperation {
             Self::Commit => 4,
             Self::Merge => 5,
             Self::Transplant => 6,
+            Self::Restore => 7,
+            Self::Rebase => 8,
+            Self::Import => 9,
         }
     }
 }

@@ -79,12 +79,17 @@ impl Server {
 
     /// A fresh server with an authorizer of its own.
     pub async fn guarded(authorizer: Arc<dyn Authorizer>) -> Self {
-        Self::set_up(authorizer, true, Arc::default()).await
+        Self::on(Arc::default(), authorizer).await
     }
 
     /// Another server over the same store, with nothing in memory.
     pub async fn again(&self) -> Self {
-        Self::set_up(Arc::new(OpenAuthorizer), true, self.store.clone()).await
+        Self::on(self.store.clone(), Arc::new(OpenAuthorizer)).await
+    }
+
+    /// A server on a store that may hold something.
+    pub async fn on(store: Arc<Memory>, authorizer: Arc<dyn Authorizer>) -> Self {
+        Self::set_up(authorizer, true, store).await
     }
 
     /// A fresh server that, as the reference server, does not merge branches that share no commit.
@@ -150,15 +155,23 @@ impl Server {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(body)).expect("a request");
-        let response = Arc::clone(&self.service).answer(request).await;
-        let status = response.status();
-        let bytes = response.into_body().collect().await.expect("bodies in memory do not fail").to_bytes();
+        let (status, bytes) = self.answer(request).await;
         let body = if bytes.is_empty() {
             Value::Null
         } else {
             serde_json::from_slice(&bytes).expect("an answer is JSON")
         };
         Answer { status, body }
+    }
+
+    /// Answers a request with any body: the status, and the whole body of the answer.
+    pub async fn answer<B>(&self, request: Request<B>) -> (StatusCode, Bytes)
+    where
+        B: BodyExt<Data = Bytes> + Unpin + Send + 'static,
+    {
+        let response = Arc::clone(&self.service).answer(request).await;
+        let status = response.status();
+        (status, response.into_body().collect().await.expect("nothing breaks an answer off").to_bytes())
     }
 
     /// Posts a document and leaves without waiting for the answer: before anything is decided, or once the write has been

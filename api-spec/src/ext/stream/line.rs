@@ -191,8 +191,8 @@ pub enum OperationLine {
     },
     /// A value of the system map, which only Lochan has.
     System {
-        /// Its path.
-        path: String,
+        /// The elements of its path.
+        path: Vec<String>,
         /// Its canonical JSON, as text; null removes it.
         value: Option<String>,
     },

@@ -82,18 +82,16 @@ pub(crate) fn judge(merged: Merged, return_conflicts: bool) -> Result<Merged, Er
     if outcome.successful || (return_conflicts && outcome.system_conflicts.is_empty()) {
         return Ok(merged);
     }
-    let in_conflict = |detail: &Detail| detail.conflict.clone();
-    let mut conflicts: Vec<Conflict> = outcome.details.iter().filter_map(in_conflict).collect();
-    let mut names: Vec<String> =
-        conflicts.iter().filter_map(|conflict| conflict.key.as_ref()).map(|key| format!("'{key}'")).collect();
-    names.extend(
-        outcome
-            .system_conflicts
-            .iter()
-            .filter_map(|conflict| conflict.path.as_ref())
-            .map(|path| format!("'{path}'")),
-    );
-    conflicts.extend(outcome.system_conflicts.iter().cloned());
+    let conflicts = outcome.details.iter().filter_map(|detail| detail.conflict.clone()).collect();
+    Err(conflicts_of(conflicts, outcome.system_conflicts.clone()))
+}
+
+/// The error that tells conflicts of contents and of the system map.
+pub(crate) fn conflicts_of(mut conflicts: Vec<Conflict>, system: Vec<Conflict>) -> Error {
+    let keys = conflicts.iter().filter_map(|conflict| conflict.key.as_ref()).map(|key| format!("'{key}'"));
+    let paths = system.iter().filter_map(|conflict| conflict.path.as_ref()).map(|path| format!("'{path}'"));
+    let names: Vec<String> = keys.chain(paths).collect();
     let message = format!("The following keys have been changed in conflict: {}", names.join(", "));
-    Err(Error::Conflict { message, conflicts })
+    conflicts.extend(system);
+    Error::Conflict { message, conflicts }
 }

@@ -18,7 +18,7 @@ pub mod point;
 mod prepare;
 pub mod references;
 pub mod repository_config;
-mod touched;
+pub(crate) mod touched;
 pub mod transplant;
 
 pub use page::Page;

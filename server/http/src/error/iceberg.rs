@@ -84,7 +84,8 @@ pub fn failure(error: &Error, op: Option<Op>) -> Option<Reply> {
         Error::Unavailable(_) | Error::Full(_) => {
             Some((ErrorType::ServiceUnavailable, Some(UNAVAILABLE_RETRY_AFTER)))
         }
-        Error::Unknown(_) | Error::Internal(_) => None,
+        // Use cases of this surface have no answer of our own.
+        Error::Unknown(_) | Error::Internal(_) | Error::Own(_) => None,
         Error::Files(files) => files_type(files),
     }?;
     let code = match error {

@@ -1,9 +1,10 @@
 //! What can go wrong on the way to and in a handler, and how each surface says it.
 //!
-//! [`Refusal`] holds what this layer itself refuses, `catalog::Error` what use cases come to. The two tables,
-//! [`nessie`] and [`iceberg`], match both exhaustively: a new variant does not compile until somebody has chosen its
-//! status. Paths of no surface, and our own, answer like Nessie.
+//! [`Refusal`] holds what this layer itself refuses, `catalog::Error` what use cases come to. The tables
+//! [`nessie`], [`iceberg`] and [`ext`] match both exhaustively: a new variant does not compile until somebody has chosen
+//! its status. Paths of no surface answer like our own.
 
+pub mod ext;
 pub mod iceberg;
 pub mod nessie;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod transport;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use lochan_api_spec::ext::model::ErrorDetails;
 use lochan_server_catalog::Error as AppError;
 use lochan_server_catalog::error::FilesError;
 
@@ -43,7 +45,8 @@ pub(crate) fn render(
             log(&error, endpoint, id);
             let told = match surface {
                 Surface::Iceberg => iceberg::failure(&error, op),
-                Surface::NessieV1 | Surface::NessieV2 | Surface::Ext => nessie::failure(&error, spec),
+                Surface::NessieV1 | Surface::NessieV2 => nessie::failure(&error, spec),
+                Surface::Ext => ext::failure(&error, ErrorDetails::default()),
             };
             match told {
                 Some(reply) => return reply,
@@ -65,7 +68,8 @@ pub(crate) fn render(
         Surface::NessieV1 | Surface::NessieV2 if refusal.is_silent_on_nessie() => {
             Reply::empty(refusal.status())
         }
-        Surface::NessieV1 | Surface::NessieV2 | Surface::Ext => nessie::refusal(&refusal, spec),
+        Surface::NessieV1 | Surface::NessieV2 => nessie::refusal(&refusal, spec),
+        Surface::Ext => ext::refusal(&refusal),
     };
     match refusal {
         Refusal::WrongMethod { allow } => reply.with_allow(&allow),
@@ -79,7 +83,7 @@ fn unexpected(op: Option<Op>, id: &RequestId) -> Refusal {
 }
 
 /// Logs what an operator must know; a client's mistakes are none of it.
-fn log(error: &AppError, endpoint: &str, id: &RequestId) {
+pub(crate) fn log(error: &AppError, endpoint: &str, id: &RequestId) {
     match error {
         AppError::Internal(source) => {
             tracing::error!(request.id = %id, endpoint, error = chain(source.as_ref()), "unexpected error");
@@ -115,6 +119,7 @@ fn log(error: &AppError, endpoint: &str, id: &RequestId) {
         | AppError::Document(_)
         | AppError::Unprocessable(_)
         | AppError::Forbidden(_)
+        | AppError::Own(_)
         | AppError::Busy { .. } => {}
     }
 }

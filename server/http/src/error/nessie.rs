@@ -102,7 +102,8 @@ pub fn failure(error: &Error, spec: ClientSpec) -> Option<Reply> {
             let body = NessieError::new(ErrorCode::ServiceUnavailable, error.to_string());
             Some((with_status(body, StatusCode::INSUFFICIENT_STORAGE), Some(UNAVAILABLE_RETRY_AFTER)))
         }
-        Error::Unknown(_) | Error::Internal(_) => None,
+        // Use cases of this surface have no answer of our own.
+        Error::Unknown(_) | Error::Internal(_) | Error::Own(_) => None,
         Error::Files(files) => files_failure(files, error),
     }?;
     Some(answer(body, spec).with_retry_after(retry_after.map(seconds)))

@@ -135,14 +135,14 @@ where
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coding {
+pub(super) enum Coding {
     Identity,
     Gzip,
     Deflate,
 }
 
 impl Coding {
-    fn of(headers: &HeaderMap) -> Result<Self, Refusal> {
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, Refusal> {
         let unknown = |name: &str| {
             let name = name.escape_default();
             Refusal::UnsupportedMediaType(format!(

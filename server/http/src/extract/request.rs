@@ -14,7 +14,7 @@ use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{CommitHeaders, Presence, RequestId, from_json};
+use super::{CommitHeaders, Lines, Presence, RequestId, from_json};
 use crate::error::Refusal;
 use crate::router::{Op, Params, Span, Surface};
 
@@ -29,6 +29,8 @@ pub struct Req {
     pub params: Params,
     /// The decoded body.
     pub body: Bytes,
+    /// The body of an operation that takes a stream of lines; [`Req::body`] is empty then.
+    pub lines: Option<Lines>,
     /// The id for answers and logs.
     pub id: RequestId,
     /// Who asks; `None` while authentication is off, and where anybody may ask.

@@ -250,6 +250,7 @@ fn request(list: &[(&'static str, &str)]) -> Req {
         op,
         parts,
         params,
+        lines: None,
         body: Bytes::new(),
         id: RequestId::Made(0, 0),
         identity: None,

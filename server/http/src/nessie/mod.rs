@@ -10,6 +10,8 @@ mod refuse;
 mod v1;
 mod v2;
 
+pub(crate) use refuse::bad;
+
 use crate::app::App;
 use crate::handlers::Handlers;
 

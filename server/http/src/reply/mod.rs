@@ -1,5 +1,6 @@
 //! What a handler answers, and how it becomes a response.
 
+mod body;
 mod etag;
 mod gzip;
 #[cfg(test)]
@@ -10,9 +11,9 @@ use http::header::{
     ALLOW, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 use http::{HeaderValue, Response, StatusCode};
-use http_body_util::Full;
 use serde::Serialize;
 
+pub use body::{AnswerBody, BrokenOff, Feed, Piece};
 pub use etag::none_matches;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -23,8 +24,9 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub struct Reply {
     /// The status.
     pub status: StatusCode,
-    /// The body; empty means none.
+    /// The body; empty means none, but for an answer that is fed piece by piece.
     pub body: Bytes,
+    feed: Option<Feed>,
     content_type: HeaderValue,
     etag: Option<HeaderValue>,
     retry_after_seconds: Option<u32>,
@@ -42,7 +44,7 @@ enum Refused {
 
 impl Reply {
     fn new(status: StatusCode, content_type: HeaderValue, body: Bytes) -> Self {
-        Reply { status, body, content_type, etag: None, retry_after_seconds: None, refused: None }
+        Reply { status, body, feed: None, content_type, etag: None, retry_after_seconds: None, refused: None }
     }
 
     /// 200 with a JSON document.
@@ -71,6 +73,13 @@ impl Reply {
     /// 200 with text of another type.
     pub fn text(content_type: &'static str, text: impl Into<Bytes>) -> Self {
         Reply::new(StatusCode::OK, HeaderValue::from_static(content_type), text.into())
+    }
+
+    /// 200 with a body that comes piece by piece. It is never compressed: its pieces go out as they come.
+    pub fn fed(content_type: &'static str, feed: Feed) -> Self {
+        let mut reply = Reply::text(content_type, Bytes::new());
+        reply.feed = Some(feed);
+        reply
     }
 
     /// An answer without a body, such as 204 or 304.
@@ -113,12 +122,16 @@ impl Reply {
         self,
         takes_gzip: bool,
         request_id: HeaderValue,
-    ) -> Response<Full<Bytes>> {
-        let has_body = !self.body.is_empty();
+    ) -> Response<AnswerBody> {
+        let has_body = !self.body.is_empty() || self.feed.is_some();
         let zipped = if takes_gzip { gzip::compress(&self.body).await } else { None };
         let is_zipped = zipped.is_some();
         let worth_it = gzip::is_worth_it(&self.body);
-        let mut response = Response::new(Full::new(zipped.unwrap_or(self.body)));
+        let body = match self.feed {
+            Some(feed) => AnswerBody::fed(feed),
+            None => AnswerBody::whole(zipped.unwrap_or(self.body)),
+        };
+        let mut response = Response::new(body);
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(REQUEST_ID, request_id);

@@ -4,7 +4,7 @@ use http_body_util::BodyExt;
 
 use super::*;
 
-async fn sent(reply: Reply, gzip: bool) -> Response<Full<Bytes>> {
+async fn sent(reply: Reply, gzip: bool) -> Response<AnswerBody> {
     reply.into_response(gzip, HeaderValue::from_static("id-1")).await
 }
 

@@ -207,6 +207,11 @@ impl Op {
         matches!(self, Op::IcebergCommitTable | Op::IcebergCommitView | Op::IcebergCommitTransaction)
     }
 
+    /// Whether its body is a stream of lines, which the handler reads as it comes.
+    pub(crate) fn takes_lines(self) -> bool {
+        matches!(self, Op::ExtImportRepository)
+    }
+
     /// Whether it is a token request, which is a form and is refused in the words of OAuth.
     pub(crate) fn is_token(self) -> bool {
         matches!(self, Op::IcebergGetToken | Op::IcebergGetTokenOfReference)

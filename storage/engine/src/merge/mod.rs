@@ -2,7 +2,9 @@
 
 mod decide;
 mod gather;
+mod pick;
 mod plan;
+mod rebase;
 mod rules;
 mod transplant;
 
@@ -16,6 +18,7 @@ use lochan_storage_model::{CommitId, CommitMeta, Conflict, Content, ContentId, C
 use crate::writer::Who;
 
 pub(crate) use plan::MergePlan;
+pub use rebase::{Fate, REBASE_COMMITS_MAX, RebaseRequest, Rebased, RebasedCommit};
 pub use rules::{Rule, RuleFn, RuleOutcome, Rules, Sides};
 pub(crate) use transplant::TransplantPlan;
 

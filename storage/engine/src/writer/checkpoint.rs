@@ -22,7 +22,7 @@ const ENTRIES_PER_COMMIT: u64 = 4;
 const HARD_FACTOR: u64 = 2;
 
 /// Whether a checkpoint is due.
-pub(super) fn due(core: &Core, tree: &Tree, pending: Pending) -> bool {
+pub(crate) fn due(core: &Core, tree: &Tree, pending: Pending) -> bool {
     reached(core, tree, pending, 1)
 }
 

@@ -6,16 +6,16 @@ use std::{
     sync::Arc,
 };
 
-use bytes::Bytes;
-use lochan_storage_model::{Commit, CommitId, ObjectKind, Operation, Put, RefName, commit::Header};
+use lochan_storage_model::{CommitId, Micros, RefName};
 use lochan_storage_odb::{
-    Batch, Change, ExpectedReference, FailedPrecondition, LogMeta, NewObject, Outcome, RefKind, Reference,
+    Batch, Change, ExpectedReference, FailedPrecondition, LogMeta, Outcome, RefKind, Reference,
     ReferenceChange, StoreError, stage::check_bounds,
 };
 
 use super::{
     Draft, Job, Landed, Plan, Proposal, Reply, Verdict, checkpoint,
     lane::{Lane, LaneHead},
+    make::make,
 };
 use crate::{
     error::Error,
@@ -35,6 +35,8 @@ pub struct Machine {
     /// Lanes with jobs, the next one first.
     turn: VecDeque<RefName>,
     waiting: usize,
+    /// No log entry gets an earlier time, whatever the clock says.
+    floor: Micros,
 }
 
 /// A batch on its way to the store, and who waits for it.
@@ -77,13 +79,26 @@ impl Machine {
     /// A machine without jobs.
     #[must_use]
     pub fn new(core: Arc<Core>) -> Self {
-        Self { core, lanes: BTreeMap::new(), turn: VecDeque::new(), waiting: 0 }
+        Self { core, lanes: BTreeMap::new(), turn: VecDeque::new(), waiting: 0, floor: Micros::MIN }
     }
 
     /// Number of jobs that wait.
     #[must_use]
     pub const fn waiting(&self) -> usize {
         self.waiting
+    }
+
+    /// The time of the next change: that of the clock, but never before an earlier change.
+    fn stamp(&mut self) -> Micros {
+        self.floor = self.floor.max(self.core.clock.now());
+        self.floor
+    }
+
+    /// A moment between two batches: every change so far has a time at or before it, every later one a time after it.
+    pub(super) fn cut(&mut self) -> Micros {
+        let cut = self.stamp();
+        self.floor = cut.saturating_add(1);
+        cut
     }
 
     /// Takes a job in, behind those of the same reference.
@@ -148,8 +163,10 @@ impl Machine {
                     return;
                 }
             },
-            Job::Refs { references, requires, records, reply } => {
-                for change in &references {
+            Job::Refs { mut references, requires, objects, records, reply } => {
+                let time = self.stamp();
+                for change in &mut references {
+                    change.log.time = time;
                     // Its head is what this batch makes of it; the store checks the expectation in order.
                     if let Some(lane) = self.lanes.get_mut(&change.name) {
                         lane.head = None;
@@ -160,7 +177,7 @@ impl Machine {
                     .and_then(|change| change.new)
                     .map_or(CommitId::NO_ANCESTOR, |(_, target)| target);
                 let landed = Landed { on: head, commits: Vec::new(), head };
-                let change = Change { requires, references, records, ..Change::default() };
+                let change = Change { requires, objects, references, records, ..Change::default() };
                 (Ok(Built::Change(Box::new(change), landed)), None, false, reply)
             }
         };
@@ -244,7 +261,7 @@ impl Machine {
             return Ok(Built::Stale { behind });
         }
         let on = head.reference.target;
-        let time = self.core.clock.now();
+        let time = self.stamp();
         let mut change =
             Change { requires: proposal.requires, records: proposal.records, ..Change::default() };
         let mut commits = Vec::with_capacity(proposal.drafts.len());
@@ -306,53 +323,19 @@ impl Machine {
         &self,
         head: &mut LaneHead,
         draft: Draft,
-        now: i64,
+        now: Micros,
         change: &mut Change,
     ) -> Result<CommitId, Error> {
-        let parent = head.reference.target;
-        let tree = head.tree.edit(&self.core.nodes, &draft.edits).await?;
         let first = match head.tip() {
             Some(commit) => Step::of(&commit.header),
-            None => self.core.commits.step(parent).await?,
+            None => self.core.commits.step(head.reference.target).await?,
         };
-        let mut generation = first.generation;
-        for other in &draft.merge_parents {
-            generation = generation.max(self.core.commits.step(*other).await?.generation);
-        }
-        let mut parents = Vec::with_capacity(1 + draft.merge_parents.len());
-        parents.push(parent);
-        parents.extend(draft.merge_parents);
-        let commit = Commit {
-            header: Header {
-                parents,
-                depth: first.depth + 1,
-                generation: generation + 1,
-                skip: self.core.commits.skip_for(parent, first).await?,
-                time: now.max(first.time.saturating_add(1)),
-                root: tree.id(),
-            },
-            meta: draft.meta,
-            attachments: draft.attachments,
-            operations: draft
-                .edits
-                .into_iter()
-                .map(|edit| match edit.entry {
-                    Some(entry) => Operation::Put(Put { key: edit.key, entry }),
-                    None => Operation::Delete(edit.key),
-                })
-                .collect(),
-        };
-        let bytes = Bytes::from(commit.encode());
-        let id = Commit::id_of(&bytes);
-        let commit = Arc::new(commit);
-        // Nobody knows the id before it is durable, so it may stand in the caches already; a failure takes it out.
-        self.core.commits.keep_unsynced(id, commit.clone(), bytes.len());
-        change.objects.extend(draft.objects);
-        change.objects.push(NewObject { kind: ObjectKind::Commit, id: id.object(), bytes });
-        change.derived.extend(draft.derived);
-        head.advance(id, commit, tree);
-        self.core.trees.insert(id, Indexed { tree: head.tree.clone(), pending: head.pending });
-        Ok(id)
+        let made = make(&self.core, (head.reference.target, first), &head.tree, draft, now).await?;
+        change.objects.extend(made.objects);
+        change.derived.extend(made.derived);
+        head.advance(made.id, made.commit, made.tree);
+        self.core.trees.insert(made.id, Indexed { tree: head.tree.clone(), pending: head.pending });
+        Ok(made.id)
     }
 
     /// Hands the store's answer to everyone who waits for the batch.

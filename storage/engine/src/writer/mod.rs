@@ -8,6 +8,7 @@ mod admission;
 mod checkpoint;
 mod lane;
 mod machine;
+mod make;
 mod task;
 
 #[cfg(test)]
@@ -29,8 +30,9 @@ use crate::{
 };
 
 pub use admission::Admission;
-pub(crate) use checkpoint::store_checkpoint;
+pub(crate) use checkpoint::{due as checkpoint_due, store_checkpoint};
 pub use machine::{Machine, Prepared};
+pub(crate) use make::make;
 pub use task::Spawn;
 pub(crate) use task::Writer;
 
@@ -142,10 +144,12 @@ pub enum Job {
     },
     /// Change references and records as they are.
     Refs {
-        /// References; the first one's name decides the lane.
+        /// References; the first one's name decides the lane. Their times are set by the writer.
         references: Vec<ReferenceChange>,
-        /// Conditions on records.
+        /// Conditions on other references and on records.
         requires: Vec<Requirement>,
+        /// Objects to store with them.
+        objects: Vec<NewObject>,
         /// Records to change.
         records: Vec<RecordChange>,
         /// Where the verdict goes.

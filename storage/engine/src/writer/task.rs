@@ -3,7 +3,7 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
-use lochan_storage_model::{CommitId, RefName};
+use lochan_storage_model::{CommitId, Micros, RefName};
 use tokio::{
     runtime::Handle,
     sync::{mpsc, oneshot},
@@ -20,6 +20,7 @@ const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
 
 enum Message {
     Job(Job),
+    Cut(oneshot::Sender<Micros>),
     Stop(oneshot::Sender<()>),
 }
 
@@ -85,6 +86,16 @@ impl Writer {
             let gone = "the writer ended before it answered".to_owned();
             Err(Error::Store(lochan_storage_odb::StoreError::Unknown(gone)))
         })
+    }
+
+    /// A moment that every change up to now lies at or before, durable, and every later one behind.
+    pub(crate) async fn cut(&self) -> Result<Micros, Error> {
+        let (told, cut) = oneshot::channel();
+        self.jobs.try_send(Message::Cut(told)).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => Error::Busy { retry_after: BUSY_RETRY_AFTER },
+            mpsc::error::TrySendError::Closed(_) => Error::Stopping,
+        })?;
+        cut.await.map_err(|_| Error::Stopping)
     }
 
     /// Waits, no longer than `within`, until the writer has done what was admitted and has ended.
@@ -168,6 +179,8 @@ fn half_queue(core: &Core) -> usize {
 fn take(machine: &mut Machine, stop: &mut Option<oneshot::Sender<()>>, message: Message) {
     match message {
         Message::Job(job) => machine.admit(job),
+        // Whoever asked may have gone.
+        Message::Cut(told) => drop(told.send(machine.cut())),
         Message::Stop(done) => *stop = Some(done),
     }
 }

@@ -222,6 +222,7 @@ async fn a_reference_change_ends_what_is_planned_on_its_branch_in_the_batch() {
     bench.machine.admit(Job::Refs {
         references: vec![back.clone()],
         requires: Vec::new(),
+        objects: Vec::new(),
         records: Vec::new(),
         reply,
     });
@@ -244,7 +245,13 @@ async fn a_commit_planned_before_a_reset_is_stale_after_it() {
     let (reply, moved) = oneshot::channel();
     let before = ExpectedReference::At(RefKind::Branch, head);
     let references = vec![ref_change("main", before, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))];
-    bench.machine.admit(Job::Refs { references, requires: Vec::new(), records: Vec::new(), reply });
+    bench.machine.admit(Job::Refs {
+        references,
+        requires: Vec::new(),
+        objects: Vec::new(),
+        records: Vec::new(),
+        reply,
+    });
     let late = bench.put("main", "b").await;
     bench.step().await;
     moved.blocking_recv_now().unwrap();
@@ -329,7 +336,13 @@ async fn a_change_that_holds_too_much_fails_alone() {
     change.log.principal = "p".repeat(lochan_storage_odb::stage::LOG_TEXT_BYTES_MAX + 1);
     let (reply, refused) = oneshot::channel();
     let references = vec![change];
-    bench.machine.admit(Job::Refs { references, requires: Vec::new(), records: Vec::new(), reply });
+    bench.machine.admit(Job::Refs {
+        references,
+        requires: Vec::new(),
+        objects: Vec::new(),
+        records: Vec::new(),
+        reply,
+    });
     assert_eq!(bench.step().await, 1);
     landed(good);
     let refused = refused.blocking_recv_now();
@@ -403,7 +416,13 @@ async fn a_branch_set_elsewhere_during_a_checkpoint_keeps_its_own_count() {
     let at = ExpectedReference::At(RefKind::Branch, saving.reference.target);
     let references = vec![ref_change("main", at, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))];
     let (reply, _) = oneshot::channel();
-    bench.machine.admit(Job::Refs { references, requires: Vec::new(), records: Vec::new(), reply });
+    bench.machine.admit(Job::Refs {
+        references,
+        requires: Vec::new(),
+        objects: Vec::new(),
+        records: Vec::new(),
+        reply,
+    });
     bench.step().await;
     for n in 0..3 {
         bench.put("main", &format!("u{n}")).await;
@@ -550,7 +569,7 @@ async fn records_without_a_reference_are_refused_not_dropped_in_silence() {
         value: Some("1".into()),
     };
     let (references, requires, records) = (Vec::new(), Vec::new(), vec![record]);
-    bench.machine.admit(Job::Refs { references, requires, records, reply });
+    bench.machine.admit(Job::Refs { references, requires, objects: Vec::new(), records, reply });
     assert!(matches!(refused.blocking_recv_now(), Err(Error::BadRequest(_))));
 }
 

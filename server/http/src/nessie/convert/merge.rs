@@ -61,7 +61,8 @@ pub fn out(merged: Merged) -> MergeResponseV2 {
     }
 }
 
-fn detail_out(detail: &Detail) -> MergeDetailV2 {
+/// What became of one key.
+pub fn detail_out(detail: &Detail) -> MergeDetailV2 {
     MergeDetailV2 {
         key: key_out(&detail.key),
         merge_behavior: mode_out(detail.mode),
