@@ -5,6 +5,8 @@ mod fetch;
 mod keys;
 mod settings;
 mod signatures;
+#[cfg(test)]
+mod tests;
 mod verify;
 
 use std::sync::Arc;

@@ -1,0 +1,77 @@
+"""Asks a server whose tokens come from the provider beside this file. usage: check.py SERVER ISSUER"""
+
+import json
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+SERVER, ISSUER = (url.rstrip("/") for url in sys.argv[1:3])
+passed = 0
+
+
+def send(url, token=None, data=None, method=None):
+    headers = {"Content-Type": "application/json"} if isinstance(data, bytes) and data[:1] == b"{" else {}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    request = urllib.request.Request(url, data=data, headers=headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, json.loads(answer.read() or b"null"), answer.headers
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read() or b"null"), error.headers
+
+
+def token(client):
+    form = {"grant_type": "client_credentials", "client_id": client, "client_secret": f"{client}-secret"}
+    status, body, _ = send(f"{ISSUER}/token", data=urllib.parse.urlencode(form).encode())
+    assert status == 200, body
+    return body["access_token"]
+
+
+def check(what, right, seen=None):
+    global passed
+    if not right:
+        sys.exit(f"FAILED: {what}: {seen}")
+    passed += 1
+    print(f"ok: {what}")
+
+
+def status(token, path="/api/v2/trees/main"):
+    return send(f"{SERVER}{path}", token)[0]
+
+
+writer, reader = token("writer"), token("reader")
+code, _, headers = send(f"{SERVER}/api/v2/config")
+check("no token: 401 with a challenge", code == 401 and headers["WWW-Authenticate"].startswith("Bearer"), code)
+for name, good in (("RS256", writer), ("ES256", reader)):
+    for path in ("/api/v2/trees/main", "/api/v1/trees/tree/main", "/iceberg/v1/config", "/ext/v1/info"):
+        check(f"{name} token on {path}", status(good, path) == 200, status(good, path))
+head = send(f"{SERVER}/api/v2/trees/main", reader)[1]["reference"]["hash"]
+put = {"type": "PUT", "key": {"elements": ["db"]}, "content": {"type": "NAMESPACE", "elements": ["db"]}}
+commit = json.dumps({"commitMeta": {"message": "m"}, "operations": [put]}).encode()
+target = f"{SERVER}/api/v2/trees/main@{head}/history/commit"
+check("a reader may not commit", send(target, reader, commit)[0] == 403)
+code, body, _ = send(target, writer, commit)
+check("a writer may", code == 200, body)
+log = send(f"{SERVER}/api/v2/trees/main/history?max-records=1", reader)[1]
+meta = log["logEntries"][0]["commitMeta"]
+check("the principal is the committer", meta["committer"] == "writer", meta)
+check("a token for another audience: 401", status(token("elsewhere")) == 401)
+check("a changed token: 401", status(writer[:-6] + ("AAAAAA" if writer[-6:] != "AAAAAA" else "BBBBBB")) == 401)
+brief = token("brief")
+check("a brief token while it lasts", status(brief) == 200)
+# Its second and the skew of the server, 2 s, are over then.
+end = time.monotonic() + 10
+while status(brief) == 200 and time.monotonic() < end:
+    time.sleep(0.2)
+check("an expired token: 401", status(brief) == 401)
+send(f"{ISSUER}/_rotate", data=b"", method="POST")
+fresh = token("writer")
+end = time.monotonic() + 15
+while status(fresh) != 200 and time.monotonic() < end:
+    time.sleep(0.5)
+check("new keys are fetched when a token names one", status(fresh) == 200)
+check("tokens of keys that are gone: 401", status(writer) == 401)
+print(f"{passed} passed, 0 failed, 0 skipped")
