@@ -113,7 +113,7 @@ secret_access_key = "{S3_SECRET}"
         format!("{text}\n[auth.tokens.carl]\ntoken = [\"{STRANGE_TOKEN}\"]\n"),
     ] {
         std::fs::write(&file, wrong).unwrap();
-        let error = config::load(Some(&file), [], Layer::new()).err().expect("it is wrong");
+        let error = config::load(Some(&file), [], Layer::new()).expect_err("it is wrong");
         let _ = writeln!(told, "{error} {error:?}");
     }
 

@@ -169,7 +169,7 @@ async fn a_hash_borrows_no_rights() {
     assert_eq!(world.get("analyst", &forged).await.status, 403);
     // What lies in the history of the name is its own.
     assert_eq!(world.get("analyst", &format!("/api/v2/trees/public@{main}/entries")).await.status, 200);
-    let rows = format!("/api/v2/trees?name=pub-x&type=BRANCH");
+    let rows = "/api/v2/trees?name=pub-x&type=BRANCH".to_owned();
     let source = json!({"type": "BRANCH", "name": "main", "hash": secret});
     assert_eq!(world.by("writer", "POST", &rows, &source).await.status, 403);
     world.running.stop().await;
