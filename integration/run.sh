@@ -4,6 +4,9 @@
 # usage: integration/run.sh NAME...
 #
 #   demo       the main job on real data (integration/demo.sh)
+#   api-fuzz   requests generated from the server's own OpenAPI documents, with Schemathesis, from PyPI
+#   fuzz [S]   the fuzz targets of tests/fuzz, S seconds each (60); skipped, and said so, without a nightly compiler and
+#              cargo-fuzz
 #   pynessie   Nessie's Python command line, from PyPI
 #   oidc       tokens of a real OpenID Connect provider, from npm (skipped where there is no Node)
 #   spark      Apache Spark over Iceberg REST, the native catalog and Nessie's SQL     (*)
@@ -14,6 +17,8 @@
 #
 # environment
 #   LOCHAN_KITS    the folder of the kits
+#   LOCHAN_FUZZ_CASES  requests of `api-fuzz` at least (2000; CI 20000)
+#   LOCHAN_FUZZ_SEED   the seed of `api-fuzz`
 #   LOCHAN_BIN     folder of lochan-server and lochan; set, nothing is built. Else kits take a release build when there is
 #                  one in the target folder, as their figures are about speed too
 #   S3_SERVER      seaweedfs (default) or minio
@@ -72,6 +77,41 @@ TOML
   nessie=$(json "$work/oidc.json" nessie)
   python3 "$root/integration/oidc/check.py" "${nessie%/api/}" "$issuer" || { tail -n 20 "$work/oidc.log" >&2; return 1; }
   stop oidc && stop provider
+}
+
+# run_api_fuzz: every answer fits the documents, and none is a 5xx that nobody planned.
+run_api_fuzz() {
+  local env url
+  env=$(python_env api-fuzz) || return 1
+  say "starting lochan-server with a file warehouse"
+  spawn api-fuzz "$server_bin" serve --data-dir "$work/api-fuzz" --listen 127.0.0.1:0 --management-listen 127.0.0.1:0 \
+    --warehouse "lake=file://$work/warehouse" --ready-file "$work/api-fuzz.json"
+  wait_for_file api-fuzz "$work/api-fuzz.json"
+  url=$(json "$work/api-fuzz.json" nessie)
+  say "generating requests from its documents"
+  "$env/bin/python" "$root/integration/api-fuzz/run.py" "${url%/api*}" "$work/api-fuzz-reports" \
+    "${LOCHAN_FUZZ_CASES:-2000}" || { tail -n 20 "$work/api-fuzz.log" >&2; return 1; }
+  stop api-fuzz
+}
+
+# run_fuzz SECONDS: each target for so long. An input may take 5 s and the whole target 512 MB.
+run_fuzz() {
+  local seconds=$1 target corpus
+  if ! cargo +nightly --version >/dev/null 2>&1 || ! cargo +nightly fuzz --version >/dev/null 2>&1; then
+    say "fuzz: skipped, it needs a nightly compiler and cargo-fuzz (cargo install cargo-fuzz)"
+    return 0
+  fi
+  # The versions that everything else is built with.
+  cp "$root/Cargo.lock" "$root/tests/fuzz/Cargo.lock"
+  for target in reference key json token filter; do
+    corpus="$work/corpus-$target"
+    mkdir -p "$corpus"
+    say "fuzzing $target for $seconds s"
+    (cd "$root/tests/fuzz" && cargo +nightly fuzz run --fuzz-dir . --sanitizer none "$target" "$corpus" "corpus/$target" -- \
+      -max_total_time="$seconds" -timeout=5 -rss_limit_mb=512 -max_len=16384 -print_final_stats=1 \
+      -artifact_prefix="$work/") >"$work/fuzz-$target.log" 2>&1 || { tail -n 40 "$work/fuzz-$target.log" >&2; return 1; }
+    grep -E 'number_of_executed_units|peak_rss_mb|slowest_unit' "$work/fuzz-$target.log" || true
+  done
 }
 
 # s3_for_kits: starts the object store once for all suites of this run.
@@ -173,13 +213,22 @@ kit_binaries() {
   fi
 }
 
+suites="$*"
 new_work
 failed=() kits=()
-for name in "$@"; do
+while [ $# -gt 0 ]; do
+  name=$1
+  shift
   case $name in
     demo) "$root/integration/demo.sh" || failed+=("$name") ;;
     pynessie) build_binaries && run_pynessie || failed+=("$name") ;;
     oidc) build_binaries && run_oidc || failed+=("$name") ;;
+    api-fuzz) build_binaries && run_api_fuzz || failed+=("$name") ;;
+    fuzz)
+      seconds=60
+      if [[ ${1:-} =~ ^[0-9]+$ ]]; then seconds=$1; shift; fi
+      run_fuzz "$seconds" || failed+=("$name")
+      ;;
     spark) kit_binaries && run_spark || failed+=("$name") ;;
     kits) kits+=("${ALL_KITS[@]}") ;;
     *)
@@ -192,4 +241,4 @@ if [ ${#kits[@]} -gt 0 ]; then
   kit_binaries && run_kits "${kits[@]}" || failed+=(kits)
 fi
 [ ${#failed[@]} = 0 ] || fail "failed: ${failed[*]}"
-say "passed: $*"
+say "passed: $suites"

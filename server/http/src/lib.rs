@@ -10,6 +10,7 @@ pub mod iceberg;
 pub mod limits;
 pub mod management;
 pub mod nessie;
+mod openapi;
 mod replay;
 pub mod reply;
 pub mod router;

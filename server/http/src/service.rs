@@ -25,6 +25,7 @@ use crate::limits::{
     ADMISSION_TIMEOUT, ICEBERG_BODY_BYTES_MAX, NESSIE_BODY_BYTES_MAX, READ_TIMEOUT, REQUESTS_MAX,
     RETRY_AFTER_SECONDS, TARGET_BYTES_MAX,
 };
+use crate::openapi;
 use crate::reply::{AnswerBody, Reply};
 use crate::router::{self, Effect, Op, Routed, Surface};
 use crate::telemetry::{InFlight, Telemetry};
@@ -118,6 +119,11 @@ impl<A: Send + Sync + 'static> Service<A> {
             }
             Routed::WrongMethod(_, ops) => {
                 return Err(Refusal::WrongMethod { allow: router::allow(ops) }.into());
+            }
+            Routed::Page(page) => return Ok(openapi::answer(page).await),
+            Routed::PageOptions => return Ok(Reply::empty(StatusCode::OK).with_allow(openapi::ALLOW)),
+            Routed::WrongPageMethod => {
+                return Err(Refusal::WrongMethod { allow: openapi::ALLOW.to_owned() }.into());
             }
             Routed::Unknown(_) => return Err(Refusal::UnknownPath.into()),
             Routed::Misplaced(_) => return Err(Refusal::MisplacedPath.into()),

@@ -9,12 +9,17 @@
     reason = "answers are read by name; what is missing or fails ends the test"
 )]
 
+#[path = "../live.rs"]
+mod live;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use lochan_api_spec::openapi::Document;
+use lochan_server::Mode;
 use lochan_server_http::Op;
 
+use crate::live::Live;
 fn folder() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "..", "api-spec", "openapi"].iter().collect()
 }
@@ -74,4 +79,42 @@ fn router_and_documents_list_the_same_pairs() {
         only(&routed, &documented),
         only(&documented, &routed)
     );
+}
+
+/// Reads a page; its media type without parameters, and its text.
+async fn page(live: &Live, path: &str) -> (String, String) {
+    let url = format!("{}{path}", live.root());
+    let answer = reqwest::get(&url).await.unwrap();
+    assert_eq!(answer.status(), 200, "{url}");
+    let media = answer.headers()["content-type"].to_str().unwrap();
+    (media.split(';').next().unwrap().to_owned(), answer.text().await.unwrap())
+}
+
+#[tokio::test]
+async fn a_server_serves_its_documents_and_a_page_to_read_them() {
+    let live = Live::start(Mode::Serve).await;
+    for document in Document::ALL {
+        let (media, yaml) = page(&live, &format!("openapi/{}.yaml", document.name())).await;
+        assert_eq!((media.as_str(), yaml), ("application/yaml", document.yaml()));
+        let (media, json) = page(&live, &format!("openapi/{}.json", document.name())).await;
+        assert_eq!((media.as_str(), json), ("application/json", document.json()));
+    }
+    let (media, html) = page(&live, "openapi/ui").await;
+    assert_eq!(media, "text/html");
+    for file in html.split('"').filter(|word| word.ends_with(".js") || word.ends_with(".css")) {
+        // As a browser resolves it, with and without a slash behind `ui`.
+        for place in ["openapi", "openapi/ui"] {
+            assert!(!page(&live, &format!("{place}/{file}")).await.1.is_empty(), "{file}");
+        }
+    }
+    assert!(page(&live, "openapi/swagger-ui-bundle.js").await.1.contains("SwaggerUIBundle"));
+    let (_, index) = page(&live, "openapi/").await;
+    let index: serde_json::Value = serde_json::from_str(&index).unwrap();
+    assert_eq!(index["documents"].as_array().unwrap().len(), Document::ALL.len());
+    for (method, path, status) in [("POST", "openapi/ui", 405), ("GET", "openapi/nothing", 404)] {
+        let url = format!("{}{path}", live.root());
+        let answer = reqwest::Client::new().request(method.parse().unwrap(), url).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{method} {path}");
+    }
+    live.stop().await;
 }

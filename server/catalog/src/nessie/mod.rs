@@ -21,5 +21,6 @@ pub mod repository_config;
 pub(crate) mod touched;
 pub mod transplant;
 
+pub use filter::probe_filter;
 pub use page::Page;
 pub use point::{Hash, Point};

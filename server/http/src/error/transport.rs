@@ -14,7 +14,7 @@ pub enum Refusal {
     Malformed(String),
     /// No such path.
     #[error(
-        "There is nothing at this path. The Nessie API is at /api/v1 and /api/v2, the Iceberg REST API at /iceberg, our own at /ext/v1."
+        "There is nothing at this path. The Nessie API is at /api/v1 and /api/v2, the Iceberg REST API at /iceberg, our own at /ext/v1, and what they offer is told at /openapi/ui."
     )]
     UnknownPath,
     /// The path is one of another surface.

@@ -1,9 +1,10 @@
 //! Compression of answers.
 
-use std::io::Write;
+use std::io::{Read, Write};
 
 use bytes::Bytes;
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
 use crate::limits::{GZIP_BYTES_MIN, INLINE_GZIP_BYTES_MAX};
@@ -23,6 +24,19 @@ pub(super) async fn compress(body: &Bytes) -> Option<Bytes> {
     }
     let body = body.clone();
     tokio::task::spawn_blocking(move || pack(&body)).await.ok().flatten()
+}
+
+/// The plain form of a body that this program has compressed itself. Unpacked on another thread.
+pub(super) async fn unpack(body: Bytes) -> Bytes {
+    let unpack = move || {
+        let mut plain = Vec::new();
+        GzDecoder::new(body.as_ref()).read_to_end(&mut plain).map(|_| Bytes::from(plain))
+    };
+    match tokio::task::spawn_blocking(unpack).await {
+        Ok(Ok(plain)) => plain,
+        // What the program carries is checked by its tests; a broken thread is told by its own panic.
+        _ => Bytes::new(),
+    }
 }
 
 fn pack(body: &[u8]) -> Option<Bytes> {

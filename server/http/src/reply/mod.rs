@@ -28,6 +28,8 @@ pub struct Reply {
     pub body: Bytes,
     feed: Option<Feed>,
     content_type: HeaderValue,
+    /// Whether the body is compressed already.
+    is_packed: bool,
     etag: Option<HeaderValue>,
     retry_after_seconds: Option<u32>,
     refused: Option<(Refused, HeaderValue)>,
@@ -44,7 +46,16 @@ enum Refused {
 
 impl Reply {
     fn new(status: StatusCode, content_type: HeaderValue, body: Bytes) -> Self {
-        Reply { status, body, feed: None, content_type, etag: None, retry_after_seconds: None, refused: None }
+        Reply {
+            status,
+            body,
+            feed: None,
+            content_type,
+            is_packed: false,
+            etag: None,
+            retry_after_seconds: None,
+            refused: None,
+        }
     }
 
     /// 200 with a JSON document.
@@ -80,6 +91,11 @@ impl Reply {
         let mut reply = Reply::text(content_type, Bytes::new());
         reply.feed = Some(feed);
         reply
+    }
+
+    /// 200 with a body that is compressed with gzip already; whoever does not take that is sent it unpacked.
+    pub fn packed(content_type: &'static str, gzip: Bytes) -> Self {
+        Reply { is_packed: true, ..Reply::new(StatusCode::OK, HeaderValue::from_static(content_type), gzip) }
     }
 
     /// An answer without a body, such as 204 or 304.
@@ -124,12 +140,19 @@ impl Reply {
         request_id: HeaderValue,
     ) -> Response<AnswerBody> {
         let has_body = !self.body.is_empty() || self.feed.is_some();
-        let zipped = if takes_gzip { gzip::compress(&self.body).await } else { None };
-        let is_zipped = zipped.is_some();
-        let worth_it = gzip::is_worth_it(&self.body);
+        let worth_it = self.is_packed || gzip::is_worth_it(&self.body);
+        let (body, is_zipped) = match (self.is_packed, takes_gzip) {
+            (true, true) => (self.body, true),
+            (true, false) => (gzip::unpack(self.body).await, false),
+            (false, true) => match gzip::compress(&self.body).await {
+                Some(zipped) => (zipped, true),
+                None => (self.body, false),
+            },
+            (false, false) => (self.body, false),
+        };
         let body = match self.feed {
             Some(feed) => AnswerBody::fed(feed),
-            None => AnswerBody::whole(zipped.unwrap_or(self.body)),
+            None => AnswerBody::whole(body),
         };
         let mut response = Response::new(body);
         *response.status_mut() = self.status;

@@ -15,6 +15,8 @@ mod tests;
 
 use http::Method;
 
+use crate::openapi::{self, Page};
+
 pub use op::{Effect, Op, Surface};
 use path::Segments;
 pub(crate) use path::is_illegal;
@@ -29,6 +31,12 @@ pub enum Routed {
     Options(Surface, &'static [Op]),
     /// The path has these operations, none with this method.
     WrongMethod(Surface, &'static [Op]),
+    /// A page below `/openapi`, which belongs to no surface.
+    Page(Page),
+    /// `OPTIONS` of such a page.
+    PageOptions,
+    /// Such a page, with a method that it does not have.
+    WrongPageMethod,
     /// No such path. The surface says how to answer.
     Unknown(Surface),
     /// A path of the Iceberg REST API below the base of the Nessie API.
@@ -44,6 +52,7 @@ impl Routed {
             | Routed::WrongMethod(surface, _)
             | Routed::Unknown(surface)
             | Routed::Misplaced(surface) => *surface,
+            Routed::Page(_) | Routed::PageOptions | Routed::WrongPageMethod => Surface::Ext,
         }
     }
 }
@@ -55,6 +64,7 @@ type Found = Option<(&'static [Op], Params)>;
 pub fn route(method: &Method, path: &str) -> Routed {
     let Some(segments) = Segments::split(path) else { return Routed::Unknown(surface_of(path)) };
     let (surface, found) = match segments.parts() {
+        ["openapi", tail @ ..] => return route_page(method, tail),
         ["api", "v2", tail @ ..] => (Surface::NessieV2, nessie_v2::find(&segments, tail)),
         ["api", "v1", tail @ ..] => (Surface::NessieV1, nessie_v1::find(&segments, tail)),
         ["api", ..] => (Surface::NessieV2, None),
@@ -76,6 +86,16 @@ pub fn route(method: &Method, path: &str) -> Routed {
 /// Whether somebody gave the base of the Nessie API to a client of the Iceberg REST API.
 fn looks_like_iceberg(segments: &Segments<'_>) -> bool {
     matches!(segments.parts(), ["api", _, tail @ ..] if iceberg::find(segments, tail).is_some())
+}
+
+/// Finds a page below `/openapi`.
+fn route_page(method: &Method, tail: &[&str]) -> Routed {
+    match openapi::find(tail) {
+        None => Routed::Unknown(Surface::Ext),
+        Some(page) if matches!(*method, Method::GET | Method::HEAD) => Routed::Page(page),
+        Some(_) if *method == Method::OPTIONS => Routed::PageOptions,
+        Some(_) => Routed::WrongPageMethod,
+    }
 }
 
 /// The operation of `ops` for `method`; `HEAD` falls back to `GET`.

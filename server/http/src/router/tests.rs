@@ -178,3 +178,17 @@ proptest::proptest! {
         let _ = route(&Method::GET, &path);
     }
 }
+
+#[test]
+fn pages_are_found_beside_the_operations() {
+    use crate::openapi::Page;
+    for path in ["/openapi", "/openapi/", "//openapi"] {
+        assert_eq!(route(&Method::GET, path), Routed::Page(Page::Index), "{path}");
+    }
+    assert_eq!(route(&Method::HEAD, "/openapi/ui/"), Routed::Page(Page::Ui));
+    assert_eq!(route(&Method::OPTIONS, "/openapi/ui"), Routed::PageOptions);
+    assert_eq!(route(&Method::POST, "/openapi/ui"), Routed::WrongPageMethod);
+    for path in ["/openapi/nothing.json", "/openapi/ui/a/b", "/openapi/ext", "/openapi.json"] {
+        assert_eq!(route(&Method::GET, path), Routed::Unknown(Surface::Ext), "{path}");
+    }
+}

@@ -7,6 +7,7 @@
 mod budget;
 mod check;
 mod patterns;
+mod probe;
 mod schema;
 pub(crate) mod values;
 
@@ -24,6 +25,7 @@ use quick_cache::sync::Cache;
 
 use crate::error::Error;
 use check::Uses;
+pub use probe::probe_filter;
 pub(crate) use schema::Kind;
 
 /// Longest expression, in bytes.
