@@ -80,7 +80,9 @@ pub fn token(data: &[u8]) {
     for kind in *b"redNTVl" {
         if let Ok(token) = Token::decode(text, kind) {
             assert_eq!(token.encode(), text.to_ascii_lowercase());
-            let _ = (0..=token.len()).map(|place| token.text(place).is_ok()).count();
+            for place in 0..=token.len() {
+                let _ = token.text(place);
+            }
         }
     }
 }

@@ -44,10 +44,13 @@ async fn logs_merges_and_cherry_picks_as_pynessie_has_them() {
         let log = world.json(&line).await;
         log["logEntries"].as_array().unwrap().iter().map(|entry| text(&entry["commitMeta"]["hash"])).collect()
     };
-    assert_eq!(hashes(format!("log --revision-range {base}..{first} dev")).await, [first.clone()]);
+    assert_eq!(
+        hashes(format!("log --revision-range {base}..{first} dev")).await,
+        std::slice::from_ref(&first)
+    );
     assert_eq!(hashes(format!("log -r {base}..{second} dev")).await, [second.clone(), first.clone()]);
-    assert_eq!(hashes(format!("log -r {first} -n 1")).await, [first.clone()]);
-    assert_eq!(hashes(format!("log {second} -n 1 -x")).await, [second.clone()]);
+    assert_eq!(hashes(format!("log -r {first} -n 1")).await, std::slice::from_ref(&first));
+    assert_eq!(hashes(format!("log {second} -n 1 -x")).await, std::slice::from_ref(&second));
 
     world.ok("branch one main").await;
     let ran = world.run(&format!("cherry-pick -b one -c {first} -s dev {first}")).await;
