@@ -7,7 +7,7 @@ use crate::kind::ObjectKind;
 /// From this length on BLAKE3 can hash several parts side by side, in bytes.
 const BLOCKS_BYTES: usize = 1024;
 /// Longest input copied behind its kind, so that it is hashed in one go, in bytes. The hasher takes the parts of an input that
-/// begins with a single byte one after the other: a leaf of an index, some 4 KB, took three times as long.
+/// begins with a single byte one after the other, not side by side.
 const AT_ONCE_BYTES_MAX: usize = 32 * 1024;
 
 thread_local! {
