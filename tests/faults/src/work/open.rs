@@ -23,13 +23,18 @@ const RESUME_PAUSE: Duration = Duration::from_millis(5);
 pub(super) fn open_store(data: &Path) -> Result<Arc<dyn Sweep>, StoreError> {
     // The page cache is small, so that pages are read from the file.
     let config = StoreConfig { cache_bytes: 1 << 20, ..StoreConfig::new(data.join(STORE)) };
+    lochan_storage::open(&config)
+}
+
+/// Opens the store of a data folder whose engine was stopped a moment ago in this process: one of its tasks may still hold
+/// the store, and is given the time to end.
+pub(super) async fn open_again(data: &Path) -> Result<Arc<dyn Sweep>, StoreError> {
     let begun = std::time::Instant::now();
     let own = format!("in use by process {} ", std::process::id());
     loop {
-        match lochan_storage::open(&config) {
-            // A task of an engine that was stopped a moment ago may still hold it.
+        match open_store(data) {
             Err(StoreError::Open(why)) if why.contains(&own) && begun.elapsed() < RESUME_WAIT_MAX => {
-                std::thread::sleep(RESUME_PAUSE);
+                tokio::time::sleep(RESUME_PAUSE).await;
             }
             opened => return opened,
         }

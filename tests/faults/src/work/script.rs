@@ -15,7 +15,7 @@ use lochan_storage_odb::{ExpectedRecord, NewObject, RecordChange, RefKind, Refer
 
 use super::{
     marks::{Mark, Outcome, SPACE, Speaker, State},
-    open::{key, name, open_store, resumed, start_engine},
+    open::{key, name, open_again, open_store, resumed, start_engine},
 };
 use crate::rng::Rng;
 
@@ -227,7 +227,7 @@ pub(super) fn content(version: u64) -> Content {
 
 /// Fails where [`script`] would not go on by itself.
 pub(super) async fn one_more(data: &Path) -> Result<()> {
-    let store = open_store(data)?;
+    let store = open_again(data).await?;
     let engine = start_engine(&store)?;
     let mut script = Script { engine, store, rng: Rng::new(1), count: 1_000_000 };
     let step = match script.store.reference(&name(MAIN)?).await? {
@@ -239,7 +239,7 @@ pub(super) async fn one_more(data: &Path) -> Result<()> {
     let after = State::read(&*script.store).await?;
     script.engine.stop(std::time::Duration::from_secs(30)).await;
     drop(script);
-    let again = State::read(&*open_store(data)?).await?;
+    let again = State::read(&*open_again(data).await?).await?;
     if before == after || again != after {
         bail!("a commit on the disk after the power cut was lost");
     }

@@ -18,7 +18,7 @@ use lochan_storage_model::Content;
 use super::{
     crowd::{branch_of, record_of},
     marks::{Mark, Outcome, State},
-    open::{key, name, open_store, start_engine},
+    open::{key, name, open_again, start_engine},
     script::one_more,
 };
 
@@ -39,7 +39,7 @@ where
     let done = catch_unwind(AssertUnwindSafe(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let store = open_store(data).map_err(|error| anyhow!("it does not open: {error}"))?;
+            let store = open_again(data).await.map_err(|error| anyhow!("it does not open: {error}"))?;
             check(store.clone()).await?;
             let depth = if thoroughness == Thoroughness::Full { Depth::Full } else { Depth::Heads };
             let report = fsck(store, depth, &mut |_, _| {}).await?;
