@@ -281,10 +281,26 @@ impl Client {
 
     /// The last `count` commits of `spec` (`NAME`, `NAME@HASH` or `@HASH`), newest first.
     pub async fn last(&self, spec: &str, count: usize) -> Result<Vec<Logged>> {
-        let request = self.request(Method::GET, &format!("/{spec}/history"));
-        let request = request.query(&[("fetch", "ALL"), ("max-records", &count.to_string())]);
-        let page: LogPage = Self::read(request).await?.with_context(|| format!("no log of {spec}"))?;
-        page.log_entries.into_iter().map(logged).collect()
+        let mut all = Vec::new();
+        let mut token: Option<String> = None;
+        // A page may hold fewer than asked for, but never none while there are more.
+        while all.len() < count {
+            let request = self.request(Method::GET, &format!("/{spec}/history"));
+            let wanted = (count - all.len()).to_string();
+            let mut request = request.query(&[("fetch", "ALL"), ("max-records", &wanted)]);
+            if let Some(token) = &token {
+                request = request.query(&[("page-token", token)]);
+            }
+            let page: LogPage = Self::read(request).await?.with_context(|| format!("no log of {spec}"))?;
+            for entry in page.log_entries {
+                all.push(logged(entry)?);
+            }
+            token = page.token;
+            if token.is_none() {
+                break;
+            }
+        }
+        Ok(all)
     }
 
     /// The log of `spec` down to `limit`, newest first, with `limit` when it is met.
