@@ -281,39 +281,28 @@ impl Client {
 
     /// The last `count` commits of `spec` (`NAME`, `NAME@HASH` or `@HASH`), newest first.
     pub async fn last(&self, spec: &str, count: usize) -> Result<Vec<Logged>> {
-        let mut all = Vec::new();
-        let mut token: Option<String> = None;
-        // A page may hold fewer than asked for, but never none while there are more.
-        while all.len() < count {
-            let request = self.request(Method::GET, &format!("/{spec}/history"));
-            let wanted = (count - all.len()).to_string();
-            let mut request = request.query(&[("fetch", "ALL"), ("max-records", &wanted)]);
-            if let Some(token) = &token {
-                request = request.query(&[("page-token", token)]);
-            }
-            let page: LogPage = Self::read(request).await?.with_context(|| format!("no log of {spec}"))?;
-            for entry in page.log_entries {
-                all.push(logged(entry)?);
-            }
-            token = page.token;
-            if token.is_none() {
-                break;
-            }
-        }
-        Ok(all)
+        self.log(spec, None, count).await
     }
 
     /// The log of `spec` down to `limit`, newest first, with `limit` when it is met.
     pub async fn log_until(&self, spec: &str, limit: &CommitHash) -> Result<Vec<Logged>> {
+        self.log(spec, Some(limit), usize::MAX).await
+    }
+
+    /// The log of `spec` page by page, no more than `count` commits and down to `limit`.
+    async fn log(&self, spec: &str, limit: Option<&CommitHash>, count: usize) -> Result<Vec<Logged>> {
         let mut all = Vec::new();
         let mut token: Option<String> = None;
         for _ in 0..LOG_PAGES_MAX {
+            let wanted = LOG_PAGE.min(count - all.len());
+            if wanted == 0 {
+                return Ok(all);
+            }
             let request = self.request(Method::GET, &format!("/{spec}/history"));
-            let mut request = request.query(&[
-                ("fetch", "ALL"),
-                ("max-records", &LOG_PAGE.to_string()),
-                ("limit-hash", &limit.0),
-            ]);
+            let mut request = request.query(&[("fetch", "ALL"), ("max-records", &wanted.to_string())]);
+            if let Some(limit) = limit {
+                request = request.query(&[("limit-hash", &limit.0)]);
+            }
             if let Some(token) = &token {
                 request = request.query(&[("page-token", token)]);
             }

@@ -1,9 +1,7 @@
 //! Cuts the power at many points of one record and checks every disk.
 
 use std::{
-    fmt,
     path::{Path, PathBuf},
-    str::FromStr,
     sync::Mutex,
     sync::PoisonError,
     sync::atomic::{AtomicU64, Ordering},
@@ -28,40 +26,6 @@ pub struct Cut {
     pub at: usize,
     /// What becomes of everything that was not synced.
     pub fate: Fate,
-}
-
-/// A part of a run that fits an hour: `2/8` is the second of eight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    /// Counts from 1.
-    pub part: u64,
-    /// How many there are.
-    pub of: u64,
-}
-
-impl Shard {
-    /// Whether the case with this number belongs to it.
-    #[must_use]
-    pub const fn has(self, number: u64) -> bool {
-        number % self.of == self.part - 1
-    }
-}
-
-impl fmt::Display for Shard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.part, self.of)
-    }
-}
-
-impl FromStr for Shard {
-    type Err = anyhow::Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let wrong = || anyhow!("'{text}' is no part such as 1/8");
-        let (part, of) = text.split_once('/').ok_or_else(wrong)?;
-        let (part, of) = (part.parse()?, of.parse()?);
-        if part == 0 || part > of { Err(wrong()) } else { Ok(Self { part, of }) }
-    }
 }
 
 /// What all cuts found.

@@ -20,6 +20,7 @@ pub mod rng;
 pub mod run;
 pub mod schedule;
 pub mod seeds;
+pub mod shard;
 pub mod simulate;
 pub mod work;
 pub mod writers;

@@ -1,41 +1,12 @@
 //! Runs over many seeds: which of them a shard takes, on how many threads, and what is told of a failure.
 
-use std::ops::{AddAssign, Range};
+use std::ops::AddAssign;
 use std::process::Command;
-use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The `index`-th of `count` parts of a run, from 1 on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    index: u64,
-    count: u64,
-}
-
-impl Shard {
-    /// Everything.
-    pub const WHOLE: Self = Self { index: 1, count: 1 };
-
-    /// Its part of `total` numbers from 0 on, in one piece.
-    pub fn part(self, total: u64) -> Range<u64> {
-        let at = |shard: u64| total / self.count * shard + (total % self.count).min(shard);
-        at(self.index - 1)..at(self.index)
-    }
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match parts {
-            Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index, count }),
-            _ => Err(format!("'{text}' is no shard such as 2/5")),
-        }
-    }
-}
+use crate::shard::Shard;
 
 /// Seeds of a run.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +95,7 @@ mod tests {
     fn shards_share_the_seeds_and_a_failure_names_its_own() {
         let taken = Mutex::new(Vec::new());
         for index in 1..=3 {
-            let seeds = Seeds { first: 100, count: 10, shard: Shard { index, count: 3 }, threads: 2 };
+            let seeds = Seeds { first: 100, count: 10, shard: Shard::new(index, 3).unwrap(), threads: 2 };
             let one = |seed| {
                 taken.lock().unwrap().push(seed);
                 Ok(1u64)
@@ -137,6 +108,5 @@ mod tests {
         let seeds = Seeds { first: 0, count: 50, shard: Shard::WHOLE, threads: 1 };
         let failed = seeds.run(|seed| if seed == 7 { Err("odd".into()) } else { Ok(1u64) }, |_| {});
         assert_eq!(failed.unwrap_err().seed, 7);
-        assert!("0/3".parse::<Shard>().is_err() && "4/3".parse::<Shard>().is_err());
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use lochan_tests_faults::seeds::{Seeds, Shard, built_from};
+use lochan_tests_faults::seeds::{Seeds, built_from};
+use lochan_tests_faults::shard::Shard;
 use lochan_tests_faults::simulate::run;
 
 /// Seeds unless `LOCHAN_SIM_SEED` names one.

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use lochan_tests_faults::backup::{self, Plan};
-use lochan_tests_faults::process;
-use lochan_tests_faults::seeds::Shard;
+use lochan_tests_faults::shard::Shard;
 
-use super::seed_or_now;
+use super::{seed_or_now, server};
 
 /// Flags of the subcommand.
 #[derive(clap::Args)]
@@ -28,10 +27,7 @@ pub struct Args {
 
 /// Runs all rounds.
 pub fn run(args: &Args) -> Result<bool> {
-    let program = match &args.server {
-        Some(program) => program.clone(),
-        None => process::locate()?,
-    };
+    let program = server(args.server.as_ref())?;
     let part = args.shard.part(args.rounds);
     // A shard is a run of its own.
     let seed = seed_or_now(args.seed)?.wrapping_add(part.start);

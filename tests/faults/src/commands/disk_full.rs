@@ -5,13 +5,14 @@ use std::{time::Duration, time::Instant};
 use anyhow::{Result, bail, ensure};
 use lochan_tests_faults::{
     child::{self, Ending},
-    cuts::{self, Cut, Shard},
+    cuts::{self, Cut},
     disk::{self, Fate, Preload, read_record},
     rng::Rng,
+    shard::Shard,
     work::{Outcome, ScriptCheck, marks},
 };
 
-use super::{Scratch, report, seed_or_now, work_command};
+use super::{Cases, Scratch, report, seed_or_now, work_command};
 
 /// Longest run, in seconds.
 const WAIT_S_MAX: u64 = 120;
@@ -45,25 +46,17 @@ pub fn run(args: &Args) -> Result<bool> {
     let scratch = Scratch::new(None)?;
     let library = disk::build(scratch.path())?;
     let began = Instant::now();
-    let (mut runs, mut unknown, mut refused, mut violations) = (0, 0, 0, Vec::new());
-    for number in (0..args.runs).filter(|number| args.shard.has(*number)) {
-        let folder = scratch.path().join(format!("run-{number}"));
-        std::fs::create_dir(&folder)?;
-        let preload = Preload::new(&library, &folder)?;
-        match one(&scratch, &preload, seed, number) {
-            Ok(check) => {
-                runs += 1;
-                // The first state of a process counts as unknown.
-                unknown += check.count(Outcome::Unknown).saturating_sub(1);
-                refused += check.count(Outcome::Refused);
-                std::fs::remove_dir_all(&folder)?;
-            }
-            Err(error) => {
-                violations.push(format!("run {number}: {error:#}"));
-                break;
-            }
-        }
-    }
+    let (mut runs, mut unknown, mut refused) = (0, 0, 0);
+    let cases =
+        Cases { scratch: &scratch, library: &library, shard: args.shard, count: args.runs, word: "run" };
+    let violations = cases.run(|preload, number| {
+        let check = one(&scratch, preload, seed, number)?;
+        runs += 1;
+        // The first state of a process counts as unknown.
+        unknown += check.count(Outcome::Unknown).saturating_sub(1);
+        refused += check.count(Outcome::Refused);
+        Ok(())
+    })?;
     let text = format!(
         "disk-full: seed {seed}, shard {}: {runs} runs in {} s; {unknown} unknown, {refused} refused",
         args.shard,

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use lochan_tests_faults::flip::{self, Plan, Report};
-use lochan_tests_faults::process;
-use lochan_tests_faults::seeds::Shard;
+use lochan_tests_faults::shard::Shard;
 
-use super::seed_or_now;
+use super::{report, seed_or_now, server};
 
 /// Flags of the subcommand.
 #[derive(clap::Args)]
@@ -28,10 +27,7 @@ pub struct Args {
 
 /// Runs all trials.
 pub fn run(args: &Args) -> Result<bool> {
-    let program = match &args.server {
-        Some(program) => program.clone(),
-        None => process::locate()?,
-    };
+    let program = server(args.server.as_ref())?;
     let seed = seed_or_now(args.seed)?;
     let folder = tempfile::Builder::new().prefix("lochan-faults-").tempdir()?;
     let plan = Plan { program, folder: folder.path().to_owned(), trials: args.shard.part(args.trials), seed };
@@ -44,9 +40,5 @@ pub fn run(args: &Args) -> Result<bool> {
     for ((file, verdict), count) in &counts {
         println!("{file:<16} {:<12} {count}", format!("{verdict:?}").to_lowercase());
     }
-    for violation in &violations {
-        println!("VIOLATION {violation}");
-    }
-    println!("seed {seed}: {} trials, {} violations", plan.trials.end - plan.trials.start, violations.len());
-    Ok(violations.is_empty())
+    report(&format!("seed {seed}: {} trials", plan.trials.end - plan.trials.start), &violations)
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use lochan_tests_faults::histories::run::{self, Counts, Plan};
-use lochan_tests_faults::process;
-use lochan_tests_faults::seeds::{Seeds, Shard, built_from};
+use lochan_tests_faults::seeds::Seeds;
+use lochan_tests_faults::shard::Shard;
 
-use super::seed_or_now;
+use super::{Words, over_seeds, seed_or_now, server};
 
 /// Flags of the subcommand.
 #[derive(clap::Args)]
@@ -34,31 +34,14 @@ pub struct Args {
 
 /// Records and judges all histories.
 pub fn run(args: &Args) -> Result<bool> {
-    let program = match &args.server {
-        Some(program) => program.clone(),
-        None => process::locate()?,
-    };
+    let program = server(args.server.as_ref())?;
     let first = seed_or_now(args.seed)?;
     let seeds = Seeds { first, count: args.histories, shard: args.shard, threads: args.jobs };
     let one = |seed| history(seed, args.requests, &program).map_err(|e| format!("{e:#}"));
     let told = |done: u64| println!("{done} histories");
-    Ok(match seeds.run(one, told) {
-        Ok((counts, histories)) => {
-            let commit = built_from();
-            println!(
-                "seeds from {first} on, commit {commit}: {histories} histories, {counts:?}, 0 anomalies"
-            );
-            true
-        }
-        Err(failed) => {
-            println!("seed {}, commit {}: {}", failed.seed, built_from(), failed.fault);
-            println!(
-                "again: lochan-faults histories --histories 1 --requests {} --seed {}",
-                args.requests, failed.seed
-            );
-            false
-        }
-    })
+    let again = format!("histories --histories 1 --requests {}", args.requests);
+    let words = Words { runs: "histories", faults: "anomalies", again };
+    Ok(over_seeds(&seeds, &words, one, told))
 }
 
 fn history(seed: u64, requests: u64, program: &std::path::Path) -> Result<Counts> {

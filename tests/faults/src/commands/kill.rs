@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use lochan_tests_faults::process;
 use lochan_tests_faults::run::{self, Plan, Round};
 use lochan_tests_faults::schedule::KILL_AFTER_MS_MAX;
 
-use super::seed_or_now;
+use super::{report, seed_or_now, server};
 
 /// Flags of the subcommand.
 #[derive(clap::Args)]
@@ -41,10 +40,7 @@ pub struct Args {
 
 /// Runs all rounds.
 pub fn run(args: &Args) -> Result<bool> {
-    let program = match &args.server {
-        Some(program) => program.clone(),
-        None => process::locate()?,
-    };
+    let program = server(args.server.as_ref())?;
     let seed = seed_or_now(args.seed)?;
     let folder = tempfile::Builder::new().prefix("lochan-faults-").tempdir()?;
     println!("seed {seed}, {} rounds, server {}", args.kills, program.display());
@@ -64,18 +60,14 @@ pub fn run(args: &Args) -> Result<bool> {
     if args.keep || !well {
         println!("data and logs are kept in {}", folder.keep().display());
     }
-    let report = outcome.with_context(|| format!("seed {seed}"))?;
-    for violation in &report.violations {
-        println!("VIOLATION {violation}");
-    }
-    println!(
-        "seed {seed}: {} kills, {} requests acknowledged, slowest restart {} ms, {} violations",
-        report.kills,
-        report.acknowledged,
-        report.restart_max.as_millis(),
-        report.violations.len()
+    let told = outcome.with_context(|| format!("seed {seed}"))?;
+    let text = format!(
+        "seed {seed}: {} kills, {} requests acknowledged, slowest restart {} ms",
+        told.kills,
+        told.acknowledged,
+        told.restart_max.as_millis()
     );
-    Ok(well)
+    report(&text, &told.violations)
 }
 
 fn tell(round: &Round) {

@@ -5,13 +5,13 @@ use std::{os::unix::process::ExitStatusExt, time::Duration, time::Instant};
 use anyhow::{Result, bail, ensure};
 use lochan_tests_faults::{
     child::{self, Ending},
-    cuts::Shard,
     disk::{self, Action, Calls, EventKind, Preload, Strike, read_record},
     rng::Rng,
+    shard::Shard,
     work::{CrowdCheck, ScriptCheck, Thoroughness, marks},
 };
 
-use super::{Scratch, report, seed_or_now, work_command};
+use super::{Cases, Scratch, report, seed_or_now, work_command};
 
 /// Longest run, in seconds.
 const WAIT_S_MAX: u64 = 120;
@@ -46,23 +46,15 @@ pub fn run(args: &Args) -> Result<bool> {
     let scratch = Scratch::new(None)?;
     let library = disk::build(scratch.path())?;
     let began = Instant::now();
-    let (mut kills, mut acknowledged, mut violations) = (0, 0, Vec::new());
-    for number in (0..args.kills).filter(|number| args.shard.has(*number)) {
-        let folder = scratch.path().join(format!("kill-{number}"));
-        std::fs::create_dir(&folder)?;
-        let preload = Preload::new(&library, &folder)?;
-        match one(&preload, seed, number) {
-            Ok((was_killed, acks)) => {
-                kills += u64::from(was_killed);
-                acknowledged += acks;
-                std::fs::remove_dir_all(&folder)?;
-            }
-            Err(error) => {
-                violations.push(format!("kill {number}: {error:#}"));
-                break;
-            }
-        }
-    }
+    let (mut kills, mut acknowledged) = (0, 0);
+    let cases =
+        Cases { scratch: &scratch, library: &library, shard: args.shard, count: args.kills, word: "kill" };
+    let violations = cases.run(|preload, number| {
+        let (was_killed, acks) = one(preload, seed, number)?;
+        kills += u64::from(was_killed);
+        acknowledged += acks;
+        Ok(())
+    })?;
     let text = format!(
         "kill-point: seed {seed}, shard {}: {kills} kills in {} s, {acknowledged} acknowledged",
         args.shard,

@@ -12,12 +12,17 @@ pub mod power_cut;
 pub mod simulate;
 pub mod work;
 
-use std::path::Path;
+use std::fmt::Debug;
+use std::ops::AddAssign;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use lochan_tests_faults::disk::Preload;
+use lochan_tests_faults::process;
+use lochan_tests_faults::seeds::{Seeds, built_from};
+use lochan_tests_faults::shard::Shard;
 use tempfile::TempDir;
 
 /// Where disks are kept in memory, if the system has it.
@@ -36,12 +41,50 @@ fn threads(jobs: Option<usize>) -> usize {
     jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into))
 }
 
+/// The server binary that was named, or the one that is found.
+fn server(named: Option<&PathBuf>) -> Result<PathBuf> {
+    named.map_or_else(process::locate, |program| Ok(program.clone()))
+}
+
+/// What a run over seeds counts and looks for.
+struct Words {
+    /// What runs for one seed, in the plural.
+    runs: &'static str,
+    /// What is not there when all is well.
+    faults: &'static str,
+    /// The command line that repeats one seed, up to the seed.
+    again: String,
+}
+
+/// Runs `one` for every seed and tells what came of it.
+fn over_seeds<T: AddAssign + Default + Send + Debug>(
+    seeds: &Seeds,
+    words: &Words,
+    one: impl Fn(u64) -> Result<T, String> + Sync,
+    told: impl Fn(u64) + Sync,
+) -> bool {
+    match seeds.run(one, told) {
+        Ok((counts, done)) => {
+            let (first, commit) = (seeds.first, built_from());
+            let Words { runs, faults, .. } = words;
+            println!("seeds from {first} on, commit {commit}: {done} {runs}, {counts:?}, 0 {faults}");
+            true
+        }
+        Err(failed) => {
+            println!("seed {}, commit {}: {}", failed.seed, built_from(), failed.fault);
+            println!("again: lochan-faults {} --seed {}", words.again, failed.seed);
+            false
+        }
+    }
+}
+
 /// Tells of every thousandth seed that is done.
 fn progress(done: u64, what: &str) {
     if done.is_multiple_of(1_000) {
         println!("{done} {what}");
     }
 }
+
 /// A folder for the files of a run.
 struct Scratch(TempDir);
 
@@ -68,6 +111,33 @@ impl Scratch {
         if !is_well {
             println!("records and disks are kept in {}", self.0.keep().display());
         }
+    }
+}
+
+/// What cases of a kind, one after the other, come to.
+struct Cases<'a> {
+    scratch: &'a Scratch,
+    library: &'a Path,
+    shard: Shard,
+    count: u64,
+    /// What one of them is called.
+    word: &'static str,
+}
+
+impl Cases<'_> {
+    /// Runs `one` for every case of the shard in a folder of its own, which stays where something is wrong. Ends with the
+    /// first violation, which it returns.
+    fn run(&self, mut one: impl FnMut(&Preload, u64) -> Result<()>) -> Result<Vec<String>> {
+        for number in (0..self.count).filter(|number| self.shard.has(*number)) {
+            let folder = self.scratch.path().join(format!("{}-{number}", self.word));
+            std::fs::create_dir(&folder)?;
+            let preload = Preload::new(self.library, &folder)?;
+            if let Err(error) = one(&preload, number) {
+                return Ok(vec![format!("{} {number}: {error:#}", self.word)]);
+            }
+            std::fs::remove_dir_all(&folder)?;
+        }
+        Ok(Vec::new())
     }
 }
 

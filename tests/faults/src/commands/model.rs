@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use lochan_tests_faults::model::run;
-use lochan_tests_faults::seeds::{Seeds, Shard, built_from};
+use lochan_tests_faults::seeds::Seeds;
+use lochan_tests_faults::shard::Shard;
 
-use super::{progress, seed_or_now, threads};
+use super::{Words, over_seeds, progress, seed_or_now, threads};
 
 /// Flags of the subcommand.
 #[derive(clap::Args)]
@@ -27,18 +28,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<bool> {
     let first = seed_or_now(args.seed)?;
     let seeds = Seeds { first, count: args.cases, shard: args.shard, threads: threads(args.jobs) };
-    Ok(match seeds.run(run::case, |done| progress(done, "cases")) {
-        Ok((counts, cases)) => {
-            println!(
-                "seeds from {first} on, commit {}: {cases} cases, {counts:?}, 0 differences",
-                built_from()
-            );
-            true
-        }
-        Err(failed) => {
-            println!("seed {}, commit {}: {}", failed.seed, built_from(), failed.fault);
-            println!("again: lochan-faults model --cases 1 --seed {}", failed.seed);
-            false
-        }
-    })
+    let again = "model --cases 1".to_owned();
+    let words = Words { runs: "cases", faults: "differences", again };
+    Ok(over_seeds(&seeds, &words, run::case, |done| progress(done, "cases")))
 }

@@ -5,9 +5,9 @@ use std::{path::Path, process::Command, sync::Mutex, sync::PoisonError, time::Du
 use anyhow::{Context, Result, bail, ensure};
 use lochan_tests_faults::{
     child::{self, Ending},
-    cuts::Shard,
     disk::{self, Action, Calls, Disk, Event, EventKind, Fate, Preload, Strike, read_record},
     rng::Rng,
+    shard::Shard,
     work::{Outcome, ScriptCheck, Thoroughness, marks},
 };
 

@@ -4,9 +4,10 @@ use std::{path::PathBuf, process::Command, time::Instant};
 
 use anyhow::{Context, Result, ensure};
 use lochan_tests_faults::{
-    cuts::{self, Cut, Found, Shard},
+    cuts::{self, Cut, Found},
     disk::{self, Event, Fate, Preload, read_record},
     rng::Rng,
+    shard::Shard,
     work::{CrowdCheck, Mark, ScriptCheck, marks},
 };
 

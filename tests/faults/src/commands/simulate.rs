@@ -1,10 +1,11 @@
 //! `lochan-faults simulate`: the writer on a simulated disk, clock and clients.
 
 use anyhow::Result;
-use lochan_tests_faults::seeds::{Seeds, Shard, built_from};
+use lochan_tests_faults::seeds::Seeds;
+use lochan_tests_faults::shard::Shard;
 use lochan_tests_faults::simulate::run;
 
-use super::{progress, seed_or_now, threads};
+use super::{Words, over_seeds, progress, seed_or_now, threads};
 
 /// Flags of the subcommand.
 #[derive(clap::Args)]
@@ -27,18 +28,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<bool> {
     let first = seed_or_now(args.seed)?;
     let seeds = Seeds { first, count: args.seeds, shard: args.shard, threads: threads(args.jobs) };
-    Ok(match seeds.run(run::seed, |done| progress(done, "seeds")) {
-        Ok((counts, seeds)) => {
-            println!(
-                "seeds from {first} on, commit {}: {seeds} runs, {counts:?}, 0 violations",
-                built_from()
-            );
-            true
-        }
-        Err(failed) => {
-            println!("seed {}, commit {}: {}", failed.seed, built_from(), failed.fault);
-            println!("again: lochan-faults simulate --seeds 1 --seed {}", failed.seed);
-            false
-        }
-    })
+    let again = "simulate --seeds 1".to_owned();
+    let words = Words { runs: "runs", faults: "violations", again };
+    Ok(over_seeds(&seeds, &words, run::seed, |done| progress(done, "seeds")))
 }
