@@ -8,21 +8,11 @@ use lochan_storage_model::{
 };
 use lochan_storage_odb::{Damage, StoreError};
 
-use crate::{
-    error, keys,
-    objects::{self, ObjectHeader},
-};
+use crate::{error, keys, objects};
 
 const FORMAT: u8 = 1;
 /// Names of the groups, as findings show them.
 const GROUPS: [&str; 3] = ["objects", "references and their log", "records"];
-/// Bytes of an object's row that count, without its epoch.
-const OBJECT_HEAD: [std::ops::Range<usize>; 2] = [0..4, 8..41];
-/// Where the size of a chunked object stands.
-const OBJECT_SIZE: std::ops::Range<usize> = 41..49;
-/// Where the flag stands that tells whether an object is chunked.
-const OBJECT_FLAG: usize = 40;
-
 /// Number and sum of the rows of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sum {
@@ -133,36 +123,13 @@ fn digest(key: &[u8], value: &[u8]) -> u128 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&u16::try_from(key.len()).unwrap_or(u16::MAX).to_be_bytes());
     hasher.update(key);
-    if key.get(keys::PREFIX_BYTES - 1) != Some(&(keys::Space::Object as u8)) {
-        hasher.update(value);
-    } else if value.get(1) == Some(&objects::PACK) {
-        digest_pack(&mut hasher, value);
+    if key.get(keys::PREFIX_BYTES - 1) == Some(&(keys::Space::Object as u8)) {
+        objects::digest(value, &mut hasher);
     } else {
-        for part in OBJECT_HEAD {
-            hasher.update(value.get(part).unwrap_or_default());
-        }
-        if value.get(OBJECT_FLAG) == Some(&1) {
-            hasher.update(value.get(OBJECT_SIZE).unwrap_or_default());
-        }
+        hasher.update(value);
     }
     let hash = hasher.finalize();
     u128::from_le_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default())
-}
-
-/// What counts of a pack: kind, id and size of its objects. A row that cannot be read counts as it is.
-fn digest_pack(hasher: &mut blake3::Hasher, row: &[u8]) {
-    match objects::behind(row, None) {
-        Err(_) => {
-            hasher.update(row);
-        }
-        Ok(entries) => {
-            for ObjectHeader { kind, id, size, .. } in entries.iter().map(|entry| entry.header) {
-                hasher.update(&[kind.byte()]);
-                hasher.update(id.as_bytes());
-                hasher.update(&(size as u64).to_be_bytes());
-            }
-        }
-    }
 }
 
 /// Rows to write, with what they do to the sums.
@@ -241,6 +208,7 @@ mod tests {
     use lochan_storage_model::{ObjectId, ObjectKind};
 
     use super::*;
+    use crate::objects::ObjectHeader;
 
     #[test]
     fn the_row_is_as_drawn_and_comes_back() {

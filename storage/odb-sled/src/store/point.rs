@@ -11,14 +11,14 @@ use lochan_storage_odb::{Damage, Load, NewObject, Point, Record, RecordSpace, St
 use super::{
     Session, check,
     read::{decode_log, decode_reference, ref_name},
-    write::Places,
+    write::{Places, add_alone, record_row},
 };
 use crate::{
-    chunks, error,
+    error,
     in_flight::InFlight,
     keys::{self, Position, Space},
     objects::ObjectHeader,
-    rows::{self, RecordValue},
+    rows,
     sums::Rows,
     walk::{Unreadable, Walk},
 };
@@ -128,13 +128,8 @@ impl Session {
             if !seen.insert(id) || self.locate(id)?.is_some() {
                 continue;
             }
-            let position = places.take();
-            ObjectHeader { kind, epoch, id, size: bytes.len() }.write(&bytes, &mut scratch);
-            rows.insert_new(keys::object(position), scratch.as_slice());
-            if rows::chunks(bytes.len()) > 0 {
-                chunks::write(position, &bytes, &mut rows);
-            }
-            placed.push((id, position));
+            let header = ObjectHeader { kind, epoch, id, size: bytes.len() };
+            placed.push((id, add_alone(&header, &bytes, &mut places, &mut scratch, &mut rows)));
         }
         for entries in log.chunk_by(|a, b| a.name == b.name) {
             for (first, row) in rows::write_log(entries) {
@@ -153,15 +148,8 @@ impl Session {
             rows.insert(keys::ref_number(&name), rows::write_number(number));
         }
         for (space, key, Record { version, value }) in point.records {
-            let kept = match rows::chunks(value.len()) {
-                0 => RecordValue::Here(value),
-                _ => {
-                    let at = places.take();
-                    chunks::write(at, &value, &mut rows);
-                    RecordValue::Chunked { at, size: value.len() }
-                }
-            };
-            rows.insert(keys::record(space, &key), rows::write_record(version, &kept));
+            let row = record_row(version, &value, &mut places, &mut rows);
+            rows.insert(keys::record(space, &key), row);
         }
         for (space, key, version) in point.versions {
             rows.insert(keys::record_version(space, &key), rows::write_number(version));

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use lochan_storage_model::{ObjectId, ObjectKind, RefName};
 use lochan_storage_odb::{
     Batch, DerivedWrite, NewObject, Outcome, Record, RecordSpace, Reference, StoreError,
@@ -183,13 +184,7 @@ impl Session {
             let position = if header.is_packed() {
                 pack.push(&header, &bytes, places, rows)
             } else {
-                let position = places.take();
-                header.write(&bytes, scratch);
-                rows.insert_new(keys::object(position), scratch.as_slice());
-                if rows::chunks(bytes.len()) > 0 {
-                    chunks::write(position, &bytes, rows);
-                }
-                position
+                add_alone(&header, &bytes, places, scratch, rows)
             };
             placed.push((id, position));
         }
@@ -222,14 +217,8 @@ impl Session {
         }
         match &record.after {
             Some(Record { version, value }) => {
-                let kept = if rows::chunks(value.len()) == 0 {
-                    RecordValue::Here(value.clone())
-                } else {
-                    let at = places.take();
-                    chunks::write(at, value, rows);
-                    RecordValue::Chunked { at, size: value.len() }
-                };
-                rows.insert(row_key, rows::write_record(*version, &kept));
+                let row = record_row(*version, value, places, rows);
+                rows.insert(row_key, row);
                 if record.before.is_none() && record.version_before > 0 {
                     rows.remove(keys::record_version(space, key));
                 }
@@ -258,6 +247,35 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Writes an object in a row of its own. Returns where it stands.
+pub(super) fn add_alone(
+    header: &ObjectHeader,
+    bytes: &[u8],
+    places: &mut Places,
+    scratch: &mut Vec<u8>,
+    rows: &mut Rows,
+) -> Position {
+    let position = places.take();
+    header.write(bytes, scratch);
+    rows.insert_new(keys::object(position), scratch.as_slice());
+    if rows::chunks(bytes.len()) > 0 {
+        chunks::write(position, bytes, rows);
+    }
+    position
+}
+
+/// The row of a record; chunks of its value are written.
+pub(super) fn record_row(version: u64, value: &Bytes, places: &mut Places, rows: &mut Rows) -> Vec<u8> {
+    let kept = if rows::chunks(value.len()) == 0 {
+        RecordValue::Here(value.clone())
+    } else {
+        let at = places.take();
+        chunks::write(at, value, rows);
+        RecordValue::Chunked { at, size: value.len() }
+    };
+    rows::write_record(version, &kept)
 }
 
 fn add_reference(name: &RefName, reference: &StagedReference, rows: &mut Rows) {
