@@ -67,6 +67,12 @@ fn ref_change(
     ReferenceChange { name: name(branch), expected, new, log }
 }
 
+/// `main` goes back from `head` to the empty state.
+fn reset(head: CommitId) -> ReferenceChange {
+    let at = ExpectedReference::At(RefKind::Branch, head);
+    ref_change("main", at, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))
+}
+
 struct Bench {
     store: Arc<Memory>,
     core: Arc<Core>,
@@ -116,6 +122,14 @@ impl Bench {
         let proposal = Box::new(plan.plan(&self.core, &head).await.unwrap().unwrap());
         let (reply, verdict) = oneshot::channel();
         self.machine.admit(Job::Propose { branch: name(branch), proposal, reply });
+        verdict
+    }
+
+    /// Queues a change of references alone.
+    fn refs(&mut self, references: Vec<ReferenceChange>) -> Waiting {
+        let (reply, verdict) = oneshot::channel();
+        let (requires, objects, records) = (Vec::new(), Vec::new(), Vec::new());
+        self.machine.admit(Job::Refs { references, requires, objects, records, reply });
         verdict
     }
 
@@ -213,19 +227,7 @@ async fn a_reference_change_ends_what_is_planned_on_its_branch_in_the_batch() {
     bench.step().await;
     let head = landed(first).head;
     let planned_before = bench.put("main", "b").await;
-    let (reply, moved) = oneshot::channel();
-    let back = ref_change(
-        "main",
-        ExpectedReference::At(RefKind::Branch, head),
-        Some((RefKind::Branch, CommitId::NO_ANCESTOR)),
-    );
-    bench.machine.admit(Job::Refs {
-        references: vec![back.clone()],
-        requires: Vec::new(),
-        objects: Vec::new(),
-        records: Vec::new(),
-        reply,
-    });
+    let moved = bench.refs(vec![reset(head)]);
     let planned_after = bench.put("main", "c").await;
     bench.step().await;
     // The commit in front moved the head, so the reset's expectation fails; the reset lands nowhere by halves.
@@ -242,16 +244,7 @@ async fn a_commit_planned_before_a_reset_is_stale_after_it() {
     let first = bench.put("main", "a").await;
     bench.step().await;
     let head = landed(first).head;
-    let (reply, moved) = oneshot::channel();
-    let before = ExpectedReference::At(RefKind::Branch, head);
-    let references = vec![ref_change("main", before, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))];
-    bench.machine.admit(Job::Refs {
-        references,
-        requires: Vec::new(),
-        objects: Vec::new(),
-        records: Vec::new(),
-        reply,
-    });
+    let moved = bench.refs(vec![reset(head)]);
     let late = bench.put("main", "b").await;
     bench.step().await;
     moved.blocking_recv_now().unwrap();
@@ -280,8 +273,7 @@ async fn another_writer_on_the_store_makes_a_proposal_stale_and_loses_nothing() 
     let head = landed(first).head;
     let late = bench.put("main", "b").await;
     // Somebody else moves the branch without this machine's knowledge.
-    let before = ExpectedReference::At(RefKind::Branch, head);
-    let references = vec![ref_change("main", before, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))];
+    let references = vec![reset(head)];
     bench.store.commit(Batch { changes: vec![Change { references, ..Change::default() }] }).await.unwrap();
     bench.step().await;
     assert_eq!(late.blocking_recv_now().unwrap(), Verdict::Stale);
@@ -306,8 +298,7 @@ async fn a_held_plan_is_made_on_what_the_store_holds_whoever_moved_the_branch() 
     let first = bench.put("main", "t").await;
     bench.step().await;
     let head = landed(first).head;
-    let before = ExpectedReference::At(RefKind::Branch, head);
-    let references = vec![ref_change("main", before, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))];
+    let references = vec![reset(head)];
     bench.store.commit(Batch { changes: vec![Change { references, ..Change::default() }] }).await.unwrap();
     let held = hold(&mut bench, CommitId::NO_ANCESTOR, "t");
     bench.step().await;
@@ -334,15 +325,7 @@ async fn a_change_that_holds_too_much_fails_alone() {
     let mut change =
         ref_change("other", ExpectedReference::Absent, Some((RefKind::Branch, CommitId::NO_ANCESTOR)));
     change.log.principal = "p".repeat(lochan_storage_odb::stage::LOG_TEXT_BYTES_MAX + 1);
-    let (reply, refused) = oneshot::channel();
-    let references = vec![change];
-    bench.machine.admit(Job::Refs {
-        references,
-        requires: Vec::new(),
-        objects: Vec::new(),
-        records: Vec::new(),
-        reply,
-    });
+    let refused = bench.refs(vec![change]);
     assert_eq!(bench.step().await, 1);
     landed(good);
     let refused = refused.blocking_recv_now();
@@ -413,16 +396,7 @@ async fn a_branch_set_elsewhere_during_a_checkpoint_keeps_its_own_count() {
         bench.step().await;
     }
     let (_, saving) = bench.machine.due_checkpoints().pop().unwrap();
-    let at = ExpectedReference::At(RefKind::Branch, saving.reference.target);
-    let references = vec![ref_change("main", at, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))];
-    let (reply, _) = oneshot::channel();
-    bench.machine.admit(Job::Refs {
-        references,
-        requires: Vec::new(),
-        objects: Vec::new(),
-        records: Vec::new(),
-        reply,
-    });
+    drop(bench.refs(vec![reset(saving.reference.target)]));
     bench.step().await;
     for n in 0..3 {
         bench.put("main", &format!("u{n}")).await;
