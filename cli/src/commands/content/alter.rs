@@ -6,7 +6,7 @@ use lochan_api_spec::nessie::model::{
 use lochan_api_spec::nessie::v2::trees::GetMultipleContents;
 
 use super::commit::property;
-use super::committed;
+use super::committed::{self, Onto};
 use crate::args::key;
 use crate::commands::{Done, Session};
 use crate::error::Error;
@@ -24,22 +24,12 @@ pub struct Args {
     /// Remove a property; may be repeated
     #[arg(long, value_name = "NAME")]
     pub remove_property: Vec<String>,
-    /// The branch (without it: the default branch)
-    #[arg(short = 'r', long = "ref", value_name = "BRANCH")]
-    pub branch: Option<String>,
-    /// What the commit does, in words
-    #[arg(short, long)]
-    pub message: Option<String>,
-    /// Who made the change; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub author: Vec<String>,
-    /// Decide against this commit of the branch (without it: the head read just before)
-    #[arg(short = 'c', long, value_name = "HASH", alias = "condition")]
-    pub expected: Option<String>,
+    #[command(flatten)]
+    pub onto: Onto,
 }
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
-    let state = committed::expected_state(args.branch.as_deref(), args.expected.as_deref(), session).await?;
+    let state = args.onto.state(session).await?;
     let body = GetMultipleContentsRequest { requested_keys: vec![args.key.clone()] };
     let path = GetMultipleContents::path(&state);
     let found = session.client.send::<GetMultipleContents>(path, &Default::default(), &body).await?.contents;
@@ -59,8 +49,8 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     for name in &args.remove_property {
         namespace.properties.remove(name);
     }
-    let message = args.message.clone().unwrap_or_else(|| format!("Alter namespace {shown}"));
-    let meta = CommitMetaInput { message, authors: args.author.clone(), ..Default::default() };
+    let message = args.onto.message.clone().unwrap_or_else(|| format!("Alter namespace {shown}"));
+    let meta = CommitMetaInput { message, authors: args.onto.author.clone(), ..Default::default() };
     let operation = Operation::Put { key: args.key.clone(), content: Content::Namespace(namespace) };
     committed::send(&state, meta, vec![operation], session).await
 }

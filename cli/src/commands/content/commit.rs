@@ -4,7 +4,8 @@ use lochan_api_spec::nessie::model::{CommitMetaInput, ContentKey, GetMultipleCon
 use lochan_api_spec::nessie::v2::trees::GetMultipleContents;
 use lochan_api_spec::syntax::RefSpec;
 
-use super::{committed, document, edit};
+use super::committed::{self, Onto};
+use super::{document, edit};
 use crate::args::key;
 use crate::commands::{Done, Session};
 use crate::error::Error;
@@ -21,18 +22,8 @@ pub struct Args {
     /// Taken for the sake of pynessie's scripts; --expected decides.
     #[arg(short = 's', long, hide = true)]
     pub expect_same_content: bool,
-    /// The branch (without it: the default branch)
-    #[arg(short = 'r', long = "ref", value_name = "BRANCH")]
-    pub branch: Option<String>,
-    /// What the commit does, in words
-    #[arg(short, long)]
-    pub message: Option<String>,
-    /// Who made the change; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub author: Vec<String>,
-    /// Decide against this commit of the branch (without it: the head read just before)
-    #[arg(short = 'c', long, value_name = "HASH", alias = "condition")]
-    pub expected: Option<String>,
+    #[command(flatten)]
+    pub onto: Onto,
     /// Read operations, or a content for each key, from this JSON file; - is standard input
     #[arg(short = 'F', long, value_name = "FILE")]
     pub file: Option<String>,
@@ -98,7 +89,7 @@ impl Args {
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let document = document::collect(args, session)?;
     let mut operations = document.operations;
-    let state = committed::expected_state(args.branch.as_deref(), args.expected.as_deref(), session).await?;
+    let state = args.onto.state(session).await?;
     if args.edits() {
         let editor = session.editor.as_deref().ok_or_else(|| {
             Error::Usage("there is nobody to edit the contents; give them with --stdin or --file".to_owned())
@@ -116,11 +107,11 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         message: committed::default_message(&operations),
         ..Default::default()
     });
-    if let Some(message) = &args.message {
+    if let Some(message) = &args.onto.message {
         meta.message = message.clone();
     }
-    if !args.author.is_empty() {
-        meta.authors = args.author.clone();
+    if !args.onto.author.is_empty() {
+        meta.authors = args.onto.author.clone();
     }
     committed::send(&state, meta, operations, session).await
 }

@@ -15,6 +15,31 @@ use crate::output::page::Page;
 /// How many keys a message that nobody wrote may name.
 const KEYS_NAMED_MAX: usize = 5;
 
+// Onto what a commit is made, and what it says. No doc comment: clap would show it as the command's own help.
+#[allow(missing_docs, reason = "see above")]
+#[derive(Debug, clap::Args)]
+pub struct Onto {
+    /// The branch (without it: the default branch)
+    #[arg(short = 'r', long = "ref", value_name = "BRANCH")]
+    pub branch: Option<String>,
+    /// What the commit does, in words
+    #[arg(short, long)]
+    pub message: Option<String>,
+    /// Who made the change; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub author: Vec<String>,
+    /// Decide against this commit of the branch (without it: the head read just before)
+    #[arg(short = 'c', long, value_name = "HASH", alias = "condition")]
+    pub expected: Option<String>,
+}
+
+impl Onto {
+    /// The branch with the commit that the change is decided against.
+    pub async fn state(&self, session: &Session) -> Result<RefSpec, Error> {
+        expected_state(self.branch.as_deref(), self.expected.as_deref(), session).await
+    }
+}
+
 /// The branch with the commit that the change is decided against.
 pub async fn expected_state(
     branch: Option<&str>,
