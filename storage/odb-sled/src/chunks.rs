@@ -4,10 +4,11 @@ use bytes::{Bytes, BytesMut};
 use lochan_storage_odb::{DerivedSpace, StoreError};
 
 use crate::{
+    batch::Rows,
     error,
     keys::{self, Position},
     rows::{CHUNK_BYTES, chunks},
-    sums::Rows,
+    table::Table,
 };
 
 /// Length of the check sum of a chunked derived row, in bytes.
@@ -28,10 +29,10 @@ pub(crate) fn remove(at: Position, size: usize, batch: &mut Rows) {
 }
 
 /// Reads the value of `size` bytes at `at`, or `None` if a chunk is missing.
-pub(crate) fn read(tree: &sled::Tree, at: Position, size: usize) -> Result<Option<Bytes>, StoreError> {
+pub(crate) fn read(table: &Table, at: Position, size: usize) -> Result<Option<Bytes>, StoreError> {
     let mut bytes = BytesMut::new();
     for number in 0..chunks(size) {
-        let Some(chunk) = tree.get(keys::chunk(at, number)).map_err(error::read)? else { return Ok(None) };
+        let Some(chunk) = table.get(keys::chunk(at, number)).map_err(error::read)? else { return Ok(None) };
         bytes.extend_from_slice(&chunk);
     }
     Ok((bytes.len() == size).then(|| bytes.freeze()))
@@ -62,13 +63,13 @@ pub(crate) fn write_derived(
 
 /// Removes a derived row, and its chunks if it has any.
 pub(crate) fn remove_derived(
-    tree: &sled::Tree,
+    table: &Table,
     space: DerivedSpace,
     key: &[u8],
     batch: &mut Rows,
 ) -> Result<(), StoreError> {
     let row = keys::derived(space, key);
-    if let Some(found) = tree.get(&row).map_err(error::read)?
+    if let Some(found) = table.get(&row).map_err(error::read)?
         && let Some(Derived::Chunked { size, .. }) = parse_derived(&found)
     {
         for (number, _) in (0u16..).zip(0..chunks(size)) {
@@ -81,7 +82,7 @@ pub(crate) fn remove_derived(
 
 /// The value of a derived row. `None` if it is not whole, as after a crash: the caller makes it anew.
 pub(crate) fn read_derived(
-    tree: &sled::Tree,
+    table: &Table,
     space: DerivedSpace,
     key: &[u8],
     row: &[u8],
@@ -92,7 +93,7 @@ pub(crate) fn read_derived(
         Some(Derived::Chunked { size, sum }) => {
             let mut bytes = BytesMut::new();
             for (number, _) in (0u16..).zip(0..chunks(size)) {
-                let chunk = tree.get(keys::derived_chunk(space, key, number)).map_err(error::read)?;
+                let chunk = table.get(keys::derived_chunk(space, key, number)).map_err(error::read)?;
                 let Some(chunk) = chunk else { return Ok(None) };
                 bytes.extend_from_slice(&chunk);
             }

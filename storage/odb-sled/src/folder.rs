@@ -13,7 +13,7 @@ use lochan_storage_odb::StoreError;
 use uuid::Uuid;
 
 /// Format version that this program writes, and the newest it reads.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 const MANIFEST: &str = "MANIFEST";
 const LOCK: &str = "LOCK";

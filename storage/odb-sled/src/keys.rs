@@ -80,6 +80,11 @@ pub(crate) fn key(space: Space, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
+/// Whether a whole key is that of a derived row or a chunk of one.
+pub(crate) fn is_derived(key: &[u8]) -> bool {
+    key.get(PREFIX_BYTES - 1).is_some_and(|space| *space >= Space::Derived as u8)
+}
+
 /// The key inside its space of a whole key.
 pub(crate) fn inside(key: &[u8]) -> &[u8] {
     key.get(PREFIX_BYTES..).unwrap_or_default()
@@ -104,6 +109,12 @@ pub(crate) fn object(position: Position) -> [u8; PREFIX_BYTES + POSITION_BYTES] 
     prefix.copy_from_slice(&[REPOSITORY[0], REPOSITORY[1], Space::Object as u8]);
     rest.copy_from_slice(&position.bytes());
     key
+}
+
+/// The position in the key of an object row; `None` for any other key.
+pub(crate) fn object_position(key: &[u8]) -> Option<Position> {
+    let is_object = key.get(PREFIX_BYTES - 1) == Some(&(Space::Object as u8));
+    Position::from_bytes(inside(key)).filter(|_| is_object)
 }
 
 /// Key of a chunk.

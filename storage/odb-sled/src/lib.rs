@@ -7,15 +7,17 @@
 //! opened before the first write, and it never uses sled's asynchronous flush, which can stall for ever. Begin reading
 //! at [`SledStore`].
 
+mod batch;
 mod chunks;
 mod config;
 mod engine_log;
 mod error;
 mod folder;
-mod in_flight;
+mod journal;
 mod keys;
 mod mark;
 mod objects;
+mod pending;
 mod positions;
 mod rows;
 mod snapshots;
@@ -23,6 +25,7 @@ mod space;
 mod store;
 mod sums;
 mod sync;
+mod table;
 mod tail;
 mod trouble;
 mod walk;

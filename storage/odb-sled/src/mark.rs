@@ -12,7 +12,7 @@ use lochan_storage_model::encoding::Reader;
 /// Name of the file in the folder of the store.
 pub(crate) const NAME: &str = "MARK";
 const MAGIC: [u8; 8] = *b"LOCHMARK";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// A slot has a sector of its own, so that a torn write spares the other one.
 const SLOT_BYTES: usize = 512;
 const SLOTS: u64 = 2;
@@ -23,7 +23,9 @@ const CHECK_BYTES: usize = 8;
 pub(crate) struct Mark {
     /// Number of the last batch that was acknowledged.
     pub batch: u64,
-    /// Position in the engine's log of the last byte that was synced; −1 where nobody knows.
+    /// Number of the last batch that is durable in the engine; those between the two are in the journal.
+    pub stored: u64,
+    /// Position in the engine's log of the last byte that was synced then; −1 where nobody knows.
     pub log: i64,
     /// Length of the engine's main file then, in bytes.
     pub main_bytes: u64,
@@ -70,7 +72,7 @@ fn encode(sequence: u64, mark: Mark) -> [u8; SLOT_BYTES] {
     let mut body = Vec::with_capacity(64);
     body.extend_from_slice(&MAGIC);
     body.push(VERSION);
-    for number in [sequence, mark.batch, mark.log.cast_unsigned(), mark.main_bytes] {
+    for number in [sequence, mark.batch, mark.stored, mark.log.cast_unsigned(), mark.main_bytes] {
         body.extend_from_slice(&number.to_be_bytes());
     }
     let check = blake3::hash(&body);
@@ -88,8 +90,9 @@ fn decode(slot: &[u8; SLOT_BYTES]) -> Option<(u64, Mark)> {
         return None;
     }
     let mut number = || r.array("number").ok().map(u64::from_be_bytes);
-    let (sequence, batch, log, main_bytes) = (number()?, number()?, number()?, number()?);
-    let mark = Mark { batch, log: log.cast_signed(), main_bytes };
+    let (sequence, batch, stored) = (number()?, number()?, number()?);
+    let (log, main_bytes) = (number()?, number()?);
+    let mark = Mark { batch, stored, log: log.cast_signed(), main_bytes };
     (encode(sequence, mark) == *slot).then_some((sequence, mark))
 }
 
@@ -123,7 +126,7 @@ impl MarkFile {
 mod tests {
     use super::*;
 
-    const MARK: Mark = Mark { batch: 7, log: -1, main_bytes: 524_288 };
+    const MARK: Mark = Mark { batch: 7, stored: 6, log: -1, main_bytes: 524_288 };
 
     #[test]
     fn the_newer_whole_slot_counts() {
@@ -156,13 +159,13 @@ mod tests {
     #[test]
     fn a_slot_is_as_drawn() {
         let slot = encode(1, MARK);
-        let text: String = slot[..49].iter().map(|byte| format!("{byte:02x}")).collect();
+        let text: String = slot[..57].iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(
             text,
-            "4c4f43484d41524b010000000000000001000000000000000\
-             7ffffffffffffffff0000000000080000"
+            "4c4f43484d41524b0200000000000000010000000000000007\
+             0000000000000006ffffffffffffffff0000000000080000"
                 .to_owned()
-                + &blake3::hash(&slot[..41]).to_hex()[..16]
+                + &blake3::hash(&slot[..49]).to_hex()[..16]
         );
     }
 }

@@ -1,14 +1,12 @@
 //! What the store holds, counted and summed up, so that nothing can get lost without a trace. `FORMAT.md`, *Damage*.
 
-use std::collections::HashMap;
-
 use lochan_storage_model::{
     DecodeError,
     encoding::{Reader, Writer},
 };
 use lochan_storage_odb::{Damage, StoreError};
 
-use crate::{error, keys, objects};
+use crate::{batch::Row, error, keys, objects, pending::Group};
 
 const FORMAT: u8 = 1;
 /// Names of the groups, as findings show them.
@@ -67,6 +65,28 @@ impl State {
             group.count = group.count.wrapping_sub(1);
             group.sum = group.sum.wrapping_sub(digest);
         }
+    }
+
+    /// What the store holds once the rows of `group` are in its tree; and the rows, with the state row behind them.
+    pub(crate) fn with(&self, tree: &sled::Tree, group: &Group) -> Result<(sled::Batch, Self), StoreError> {
+        let mut state = Self { batch: group.through, ..*self };
+        let mut batch = sled::Batch::default();
+        for Row { key, value, is_new } in group.rows.values() {
+            if let Some(of) = self::group(key) {
+                if !is_new && let Some(old) = tree.get(key).map_err(error::read)? {
+                    state.take(of, digest(key, &old));
+                }
+                if let Some(value) = value {
+                    state.add(of, digest(key, value));
+                }
+            }
+            match value {
+                Some(value) => batch.insert(key.clone(), value.clone()),
+                None => batch.remove(key.clone()),
+            }
+        }
+        batch.insert(keys::state(), state.write());
+        Ok((batch, state))
     }
 
     /// Counts the rows of a tree. What cannot be read is told instead.
@@ -130,77 +150,6 @@ fn digest(key: &[u8], value: &[u8]) -> u128 {
     }
     let hash = hasher.finalize();
     u128::from_le_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default())
-}
-
-/// Rows to write, with what they do to the sums.
-#[derive(Default)]
-pub(crate) struct Rows {
-    batch: sled::Batch,
-    changed: HashMap<Vec<u8>, Changed>,
-}
-
-struct Changed {
-    group: usize,
-    /// Of the new value, if there is one.
-    digest: Option<u128>,
-    /// Whether no row had the key before.
-    is_new: bool,
-}
-
-impl Rows {
-    /// Sets a row.
-    pub(crate) fn insert(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) {
-        self.set(key.as_ref(), value.as_ref(), false);
-    }
-
-    /// Sets a row whose key has never been used.
-    pub(crate) fn insert_new(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) {
-        self.set(key.as_ref(), value.as_ref(), true);
-    }
-
-    fn set(&mut self, key: &[u8], value: &[u8], is_new: bool) {
-        if let Some(group) = group(key) {
-            let changed = Changed { group, digest: Some(digest(key, value)), is_new };
-            self.changed.insert(key.to_vec(), changed);
-        }
-        self.batch.insert(key, value);
-    }
-
-    /// Removes a row.
-    pub(crate) fn remove(&mut self, key: impl AsRef<[u8]>) {
-        let key = key.as_ref();
-        if let Some(group) = group(key) {
-            self.changed.insert(key.to_vec(), Changed { group, digest: None, is_new: false });
-        }
-        self.batch.remove(key);
-    }
-
-    /// The rows alone, for what counts in no sum.
-    pub(crate) fn uncounted(self) -> sled::Batch {
-        self.batch
-    }
-
-    /// The rows with the state row behind them, and what it says.
-    pub(crate) fn counted(
-        mut self,
-        tree: &sled::Tree,
-        before: State,
-        batch: u64,
-    ) -> Result<(sled::Batch, State), StoreError> {
-        let mut state = State { batch, ..before };
-        for (key, changed) in &self.changed {
-            if !changed.is_new
-                && let Some(old) = tree.get(key).map_err(error::read)?
-            {
-                state.take(changed.group, digest(key, &old));
-            }
-            if let Some(digest) = changed.digest {
-                state.add(changed.group, digest);
-            }
-        }
-        self.batch.insert(keys::state(), state.write());
-        Ok((self.batch, state))
-    }
 }
 
 #[cfg(test)]

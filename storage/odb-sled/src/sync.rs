@@ -1,4 +1,4 @@
-//! The sync that sled does not do.
+//! The syncs: that of the journal, and the one that sled does not do.
 
 use std::{
     fs::File,
@@ -10,10 +10,13 @@ use std::{
 
 use crate::folder;
 
-/// Makes everything written to the store's main file durable.
+/// Makes durable what was written. A failure means that anything since the last success may be lost.
 pub(crate) trait Syncer: Send + Sync {
-    /// Returns once it is durable. A failure means that anything since the last success may be lost.
+    /// Everything in the engine's main file.
     fn sync(&self) -> io::Result<()>;
+
+    /// Everything in a file of the journal.
+    fn sync_journal(&self, file: &File) -> io::Result<()>;
 }
 
 /// Syncs a descriptor that was opened before the first write and is kept: only such a one surely reports a failure.
@@ -45,6 +48,10 @@ impl Syncer for FileSyncer {
         }
         self.file.sync_data()
     }
+
+    fn sync_journal(&self, file: &File) -> io::Result<()> {
+        file.sync_data()
+    }
 }
 
 fn modified(folder: &Path) -> io::Result<Option<SystemTime>> {
@@ -60,6 +67,10 @@ pub(crate) struct NoSyncer;
 
 impl Syncer for NoSyncer {
     fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_journal(&self, _: &File) -> io::Result<()> {
         Ok(())
     }
 }

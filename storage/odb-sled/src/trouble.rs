@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Condvar, Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
@@ -77,6 +78,17 @@ impl Trouble {
     /// The first failure, if there was one.
     pub(crate) fn cause(&self) -> Option<&Cause> {
         self.first.get()
+    }
+
+    /// Writes. After a failure or a panic the outcome is unknown, and writes are refused from then on.
+    pub(crate) fn attempt(&self, write: impl FnOnce() -> Result<(), Cause>) -> Result<(), StoreError> {
+        // sled asserts in some of its failures; such a one is a failed write like any other.
+        let cause = match catch_unwind(AssertUnwindSafe(write)) {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(cause)) => cause,
+            Err(_) => Cause::other("the engine panicked in a write"),
+        };
+        Err(StoreError::Unknown(self.tell(cause).text.clone()))
     }
 
     /// Refuses a write after a failure.

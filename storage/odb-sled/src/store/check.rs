@@ -53,15 +53,29 @@ pub(super) fn before(folder: &Path, engine: &Path, trust: Trust) -> Result<Check
 }
 
 impl Checked {
-    /// What was acknowledged and is not reached any more, in a store that was opened all the same.
-    pub(super) fn losses(&self, state: State) -> Vec<Damage> {
+    /// What was acknowledged and is not reached any more, in a store that was opened all the same. `last` is its last batch.
+    pub(super) fn losses(&self, last: u64) -> Vec<Damage> {
         let acknowledged = self.mark.map_or(0, |mark| mark.batch);
-        if self.trust == Trust::Marked || acknowledged <= state.batch {
+        if self.trust == Trust::Marked || acknowledged <= last {
             return Vec::new();
         }
-        let detail =
-            format!("batches {} to {acknowledged} were acknowledged and are not reached", state.batch + 1);
+        let detail = format!("batches {} to {acknowledged} were acknowledged and are not reached", last + 1);
         vec![Damage { what: "sled/db".into(), detail }]
+    }
+
+    /// Compares the journal, read up to batch `last` and to the place `end`, with the mark.
+    pub(super) fn journal(&self, last: u64, end: &str) -> Result<(), StoreError> {
+        match self.mark {
+            Some(mark) if self.trust == Trust::Marked && last < mark.batch => {
+                let detail = format!(
+                    "it is valid up to batch {last}, but batch {} was acknowledged; nothing has been touched, \
+                     `lochan-server repair` puts back what a backup holds",
+                    mark.batch
+                );
+                Err(error::damaged(end, detail))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Compares the rows with the mark. Returns what the store holds.
@@ -71,10 +85,15 @@ impl Checked {
             row => row?,
         };
         let state = row.map(|row| State::read(&row)).transpose().map_err(error::row("the state row"))?;
-        let acknowledged = self.mark.map_or(0, |mark| mark.batch);
-        let batch = state.map_or(0, |state| state.batch);
-        if self.trust == Trust::Marked && batch < acknowledged {
-            let detail = format!("it ends with batch {batch}, but batch {acknowledged} was acknowledged");
+        let stored = self.mark.map_or(0, |mark| mark.stored);
+        let batch = match state {
+            Some(state) => state.batch,
+            None if self.trust == Trust::Marked => 0,
+            // What the journal holds up to there is older than the tree.
+            None => stored,
+        };
+        if self.trust == Trust::Marked && batch < stored {
+            let detail = format!("it ends with batch {batch}, but batch {stored} was put there");
             return Err(error::damaged("sled/db", detail));
         }
         match state {

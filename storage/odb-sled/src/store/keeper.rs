@@ -32,6 +32,7 @@ use super::{
 use crate::{
     config::{Durability, SledConfig},
     folder::Folder,
+    journal,
     space::Space,
     sync::Syncer,
     trouble::{Bell, Cause, Trouble},
@@ -57,6 +58,7 @@ pub(super) struct Keeper {
     syncer: Arc<dyn Syncer>,
     /// The engine's main file, opened before the first write and kept.
     main: File,
+    journal: journal::Files,
     how: How,
     space: Space,
     pub(super) bell: Arc<Bell>,
@@ -99,12 +101,15 @@ impl Keeper {
         let syncer: Arc<dyn Syncer> = Arc::from(syncer(own, &engine));
         let bell = Arc::new(Bell::default());
         let trouble = Arc::new(Trouble::none(Arc::clone(&bell)));
-        let session = Session::open(&folder, how, Arc::clone(&syncer), trouble, 0)?;
+        let journal = journal::Files::open(folder.path())
+            .map_err(|error| StoreError::Open(format!("cannot open the journal: {error}")))?;
+        let session = Session::open(&folder, how, Arc::clone(&syncer), &journal, trouble, 0)?;
         session.upgrade(&folder)?;
         Ok(Self {
             current: RwLock::new(Current::Open(Box::new(session))),
             syncer,
             main,
+            journal,
             how,
             space: Space::new(folder.path(), config.reserve_bytes),
             bell,
@@ -183,7 +188,7 @@ impl Keeper {
                 let _ = catch_unwind(AssertUnwindSafe(|| {
                     self.with(|session| {
                         session.has_failed();
-                        session.nudge(WATCH_PAUSE);
+                        session.sink.nudge(WATCH_PAUSE);
                         Ok(())
                     })
                 }));
@@ -227,7 +232,7 @@ impl Keeper {
         // From here on readers wait, unless this takes too long.
         let mut current = self.current_mut();
         self.close(&mut current)?;
-        self.settle().map_err(|error| Setback::Later(format!("the main file cannot be synced: {error}")))?;
+        self.settle().map_err(|error| Setback::Later(format!("the files cannot be synced: {error}")))?;
         let Current::Closed { promise, .. } = &*current else { return Ok(()) };
         let trouble = Arc::new(Trouble::none(Arc::clone(&self.bell)));
         let opened = catch_unwind(AssertUnwindSafe(|| {
@@ -235,6 +240,7 @@ impl Keeper {
                 &self.folder,
                 self.how,
                 Arc::clone(&self.syncer),
+                &self.journal,
                 Arc::clone(&trouble),
                 promise.batch,
             )?;
@@ -303,6 +309,7 @@ impl Keeper {
     /// Makes the disk the only source of what the engine reads next. The descriptor reports a failure of the pages written
     /// while the engine ended; pages that are clean are then dropped.
     fn settle(&self) -> io::Result<()> {
+        self.journal.settle()?;
         self.main.sync_all()?;
         rustix::fs::fadvise(&self.main, 0, None, rustix::fs::Advice::DontNeed).map_err(io::Error::from)
     }

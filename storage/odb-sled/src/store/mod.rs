@@ -6,6 +6,7 @@ mod point;
 mod port;
 mod read;
 mod session;
+mod sink;
 mod sweep;
 mod write;
 

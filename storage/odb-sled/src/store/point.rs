@@ -14,19 +14,19 @@ use super::{
     write::{Places, add_alone, record_row},
 };
 use crate::{
+    batch::Rows,
     error,
-    in_flight::InFlight,
     keys::{self, Position, Space},
     objects::ObjectHeader,
     rows,
-    sums::Rows,
     walk::{Unreadable, Walk},
 };
 
 impl Session {
     pub(super) fn point(&self) -> Result<(Point, Bytes), StoreError> {
-        // Whoever holds the writer is between two batches; one that is refused has left nothing in flight that shows.
+        // Whoever holds the writer is between two batches.
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.settle_for_reading()?;
         let mut load = Load::default();
         for space in [Space::Reference, Space::RefNumber, Space::Record, Space::RecordVersion] {
             self.read_space(space, &mut load, &mut Err)?;
@@ -58,7 +58,13 @@ impl Session {
     pub(super) fn audit(&self) -> Vec<Damage> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = self.losses.clone();
-        found.extend(check::audit(&self.tree, writer.state));
+        if let Err(error) = self.settle_for_reading() {
+            let detail = format!("it cannot be looked at whole: {error}");
+            found.push(Damage { what: "the journal".into(), detail });
+        }
+        let state = *self.sink.state();
+        found.extend(check::audit(&self.table.tree, state));
+        drop(writer);
         found
     }
 
@@ -71,7 +77,7 @@ impl Session {
     ) -> Result<(), StoreError> {
         let start = keys::key(space, &[]);
         let end = keys::end_of(&start);
-        let mut walk = Walk::new(&self.tree, start, end);
+        let mut walk = Walk::new(&self.table.tree, start, end);
         while let Some(row) = walk.next() {
             let read = match row {
                 Ok((key, row)) => error::guarded(|| self.read_row(space, &key, &row, load)),
@@ -154,10 +160,8 @@ impl Session {
         for (space, key, version) in point.versions {
             rows.insert(keys::record_version(space, &key), rows::write_number(version));
         }
-        self.apply(&mut writer, rows, InFlight::default())?;
+        self.apply(&mut writer, rows, Vec::new(), placed)?;
         self.epoch.store(epoch, Ordering::Release);
-        self.positions.add(batch, placed);
-        self.show();
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Reading.
 //!
-//! References, records and their log are read under the lock of what is in flight: a batch that begins meanwhile waits
-//! until the reader is done, and a reader that comes later sees the state before the batch.
+//! A batch shows once it is durable in the journal, all of it at once. Whoever reads several rows of references, records or
+//! their log keeps what waits from entering the tree meanwhile: else half of a later batch might show.
 
 use bytes::Bytes;
 use lochan_storage_model::{ObjectId, ObjectKind, RefName};
@@ -24,7 +24,7 @@ impl Session {
         }
         let bytes = match entry.bytes {
             Some(bytes) => Bytes::copy_from_slice(bytes),
-            None => match chunks::read(&self.tree, position, entry.header.size)? {
+            None => match chunks::read(&self.table, position, entry.header.size)? {
                 Some(bytes) => bytes,
                 // A sweep may have deleted it since the row was read.
                 None if self.locate(id)?.is_none() => return Ok(None),
@@ -38,12 +38,8 @@ impl Session {
     }
 
     pub(super) fn reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError> {
-        let in_flight = self.in_flight();
-        if let Some((before, _)) = in_flight.references.get(name) {
-            return Ok(before.clone());
-        }
-        match in_flight.moved.get(name) {
-            Some(moved) => Ok(moved.clone()),
+        match self.table.pending.moved(name) {
+            Some(moved) => Ok(moved),
             None => self.stored_reference(name),
         }
     }
@@ -53,37 +49,18 @@ impl Session {
         after: Option<&RefName>,
         limit: usize,
     ) -> Result<Vec<Reference>, StoreError> {
-        let in_flight = self.in_flight();
+        let _still = self.table.pending.still();
         let space = keys::key(Space::Reference, &[]);
         let from = after.map_or_else(|| space.clone(), |after| behind(keys::reference(after)));
-        let mut found = Vec::new();
-        for row in self.tree.range(from..keys::end_of(&space)) {
-            if found.len() >= limit {
-                break;
-            }
+        let rows = self.table.range(&from, &keys::end_of(&space)).take(limit);
+        rows.map(|row| {
             let (key, row) = row.map_err(error::read)?;
-            let name = ref_name(keys::inside(&key))?;
-            if !in_flight.references.contains_key(&name) {
-                found.push(decode_reference(name, &row)?);
-            }
-        }
-        if !in_flight.references.is_empty() {
-            let hidden =
-                in_flight.references.iter().filter(|(name, _)| after.is_none_or(|after| *name > after));
-            found.extend(hidden.filter_map(|(_, (before, _))| before.clone()));
-            found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-            found.truncate(limit);
-        }
-        Ok(found)
+            decode_reference(ref_name(keys::inside(&key))?, &row)
+        })
+        .collect()
     }
 
     pub(super) fn record(&self, space: RecordSpace, key: &[u8]) -> Result<Option<Record>, StoreError> {
-        let in_flight = self.in_flight();
-        if !in_flight.records.is_empty()
-            && let Some(before) = in_flight.records.get(&(space, Bytes::copy_from_slice(key)))
-        {
-            return Ok(before.clone());
-        }
         self.stored_record(space, key)
     }
 
@@ -93,31 +70,16 @@ impl Session {
         after: Option<&[u8]>,
         limit: usize,
     ) -> Result<Vec<(Bytes, Record)>, StoreError> {
-        let in_flight = self.in_flight();
+        let _still = self.table.pending.still();
         let prefix = keys::record(space, &[]);
         let from = after.map_or_else(|| prefix.clone(), |after| behind(keys::record(space, after)));
-        let mut found = Vec::new();
-        for row in self.tree.range(from..keys::end_of(&prefix)) {
-            if found.len() >= limit {
-                break;
-            }
+        let rows = self.table.range(&from, &keys::end_of(&prefix)).take(limit);
+        rows.map(|row| {
             let (key, row) = row.map_err(error::read)?;
             let key = Bytes::copy_from_slice(key.get(prefix.len()..).unwrap_or_default());
-            if in_flight.records.is_empty() || !in_flight.records.contains_key(&(space, key.clone())) {
-                found.push((key, self.decode_record(&row)?));
-            }
-        }
-        if !in_flight.records.is_empty() {
-            let hidden = in_flight.records.iter().filter(|((found, key), _)| {
-                *found == space && after.is_none_or(|after| key.as_ref() > after)
-            });
-            found.extend(
-                hidden.filter_map(|((_, key), before)| before.clone().map(|before| (key.clone(), before))),
-            );
-            found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-            found.truncate(limit);
-        }
-        Ok(found)
+            Ok((key, self.decode_record(&row)?))
+        })
+        .collect()
     }
 
     pub(super) fn ref_log(
@@ -126,14 +88,10 @@ impl Session {
         before: Option<u64>,
         limit: usize,
     ) -> Result<Vec<RefLogEntry>, StoreError> {
-        let in_flight = self.in_flight();
+        let _still = self.table.pending.still();
         let end = before.unwrap_or(u64::MAX);
-        let end = match in_flight.references.get(name) {
-            Some((_, number)) => end.min(number + 1),
-            None => end,
-        };
         let mut found = Vec::new();
-        for row in self.tree.range(keys::ref_log_prefix(name)..keys::ref_log(name, end)).rev() {
+        for row in self.table.range_back(&keys::ref_log_prefix(name), &keys::ref_log(name, end)) {
             if found.len() >= limit {
                 break;
             }
@@ -150,35 +108,28 @@ impl Session {
         after: Option<&RefName>,
         limit: usize,
     ) -> Result<Vec<RefName>, StoreError> {
-        let in_flight = self.in_flight();
+        let _still = self.table.pending.still();
         let space = keys::key(Space::RefLog, &[]);
         let end = keys::end_of(&space);
         let mut from = after.map_or(space, |after| keys::end_of(&keys::ref_log_prefix(after)));
         let mut found = Vec::new();
         while found.len() < limit {
-            let Some(row) = self.tree.range(from.as_slice()..end.as_slice()).next() else { break };
+            let Some(row) = self.table.range(&from, &end).next() else { break };
             let (key, _) = row.map_err(error::read)?;
             let (name, _) =
                 keys::split_ref_log(&key).ok_or_else(|| error::damaged("a ref log row", "bad key"))?;
             let name = ref_name(name.as_bytes())?;
             from = keys::end_of(&keys::ref_log_prefix(&name));
-            // A name whose first entry is in flight has no log yet.
-            if in_flight.references.get(&name).is_none_or(|(_, number)| *number > 0) {
-                found.push(name);
-            }
+            found.push(name);
         }
         Ok(found)
     }
 
     pub(super) fn request(&self, key: &[u8; 32]) -> Result<Option<RefLogEntry>, StoreError> {
-        let in_flight = self.in_flight();
-        if in_flight.requests.contains(key) {
-            return Ok(None);
-        }
-        let Some(row) = self.tree.get(keys::request(key)).map_err(error::read)? else { return Ok(None) };
+        let Some(row) = self.table.get(keys::request(key)).map_err(error::read)? else { return Ok(None) };
         let (name, number) = rows::read_request(&row).map_err(error::row("a row of the request index"))?;
         let end = keys::ref_log(&name, number.saturating_add(1));
-        let Some(row) = self.tree.range(keys::ref_log_prefix(&name)..end).next_back() else {
+        let Some(row) = self.table.range_back(&keys::ref_log_prefix(&name), &end).next() else {
             return Ok(None);
         };
         let (key, row) = row.map_err(error::read)?;
@@ -186,9 +137,9 @@ impl Session {
     }
 
     pub(super) fn derived(&self, space: DerivedSpace, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        match self.tree.get(keys::derived(space, key)).map_err(error::read)? {
+        match self.table.get(keys::derived(space, key)).map_err(error::read)? {
             None => Ok(None),
-            Some(row) => chunks::read_derived(&self.tree, space, key, &row),
+            Some(row) => chunks::read_derived(&self.table, space, key, &row),
         }
     }
 
@@ -211,13 +162,27 @@ impl Session {
         if range.start >= range.end {
             return Ok(Vec::new());
         }
-        let mut rows = self.tree.range(range);
+        if reverse {
+            self.read_derived(space, self.table.range_back(&range.start, &range.end), limit)
+        } else {
+            self.read_derived(space, self.table.range(&range.start, &range.end), limit)
+        }
+    }
+
+    fn read_derived(
+        &self,
+        space: DerivedSpace,
+        rows: impl Iterator<Item = sled::Result<(sled::IVec, sled::IVec)>>,
+        limit: usize,
+    ) -> Result<Vec<(Bytes, Bytes)>, StoreError> {
         let mut found = Vec::new();
-        while found.len() < limit {
-            let Some(row) = (if reverse { rows.next_back() } else { rows.next() }) else { break };
+        for row in rows {
+            if found.len() >= limit {
+                break;
+            }
             let (key, row) = row.map_err(error::read)?;
             let key = Bytes::copy_from_slice(key.get(keys::PREFIX_BYTES + 1..).unwrap_or_default());
-            if let Some(value) = chunks::read_derived(&self.tree, space, &key, &row)? {
+            if let Some(value) = chunks::read_derived(&self.table, space, &key, &row)? {
                 found.push((key, value));
             }
         }
@@ -247,17 +212,17 @@ impl Session {
 
     /// The row at `position` if `id` stands there.
     pub(super) fn row_at(&self, position: Position, id: ObjectId) -> Result<Option<sled::IVec>, StoreError> {
-        let Some(row) = self.tree.get(keys::object(position)).map_err(error::read)? else { return Ok(None) };
+        let Some(row) = self.table.get(keys::object(position)).map_err(error::read)? else { return Ok(None) };
         Ok(find(&row, id)?.is_some().then_some(row))
     }
 
     pub(super) fn stored_reference(&self, name: &RefName) -> Result<Option<Reference>, StoreError> {
-        let row = self.tree.get(keys::reference(name)).map_err(error::read)?;
+        let row = self.table.get(keys::reference(name)).map_err(error::read)?;
         row.map(|row| decode_reference(name.clone(), &row)).transpose()
     }
 
     pub(super) fn stored_record(&self, space: RecordSpace, key: &[u8]) -> Result<Option<Record>, StoreError> {
-        let row = self.tree.get(keys::record(space, key)).map_err(error::read)?;
+        let row = self.table.get(keys::record(space, key)).map_err(error::read)?;
         row.map(|row| self.decode_record(&row)).transpose()
     }
 
@@ -265,7 +230,7 @@ impl Session {
         let (version, value) = rows::read_record(row).map_err(error::row("a record"))?;
         let value = match value {
             RecordValue::Here(value) => value,
-            RecordValue::Chunked { at, size } => chunks::read(&self.tree, at, size)?
+            RecordValue::Chunked { at, size } => chunks::read(&self.table, at, size)?
                 .ok_or_else(|| error::damaged("a record", "a chunk is missing"))?,
         };
         Ok(Record { version, value })

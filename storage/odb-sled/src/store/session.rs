@@ -2,9 +2,9 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
-        Arc, Mutex, PoisonError, RwLock, RwLockReadGuard,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
     time::{Duration, Instant},
@@ -14,18 +14,24 @@ use lochan_storage_model::{ObjectId, ObjectKind, RefName};
 use lochan_storage_odb::{Damage, Reference, StoreError};
 use uuid::Uuid;
 
-use super::check::{self, Trust};
+use super::{
+    check::{self, Trust},
+    sink::{Drain, Marks, Sink, reached},
+};
 use crate::{
+    batch::Rows,
     config::CACHE_BYTES_MIN,
     error,
     folder::{self, FORMAT, Folder, Manifest},
-    in_flight::InFlight,
+    journal::{self, Journal, Record},
     keys::{self, Position},
     mark::{Mark, MarkFile},
+    objects,
+    pending::Pending,
     positions::Positions,
     rows, snapshots,
-    sums::{Rows, State},
     sync::Syncer,
+    table::Table,
     tail,
     trouble::{Trouble, UnderWay},
 };
@@ -42,22 +48,16 @@ const REOPEN_PAUSE: Duration = Duration::from_millis(5);
 /// was durable before it.
 pub(crate) struct Session {
     pub(super) positions: Positions,
-    pub(super) tree: sled::Tree,
-    pub(super) db: sled::Db,
-    pub(super) syncer: Arc<dyn Syncer>,
-    /// What readers see instead of the tree while a batch is not synced yet.
-    pub(super) in_flight: RwLock<InFlight>,
-    /// Why writes are refused, once they are. The thread of positions may say so too.
+    pub(super) table: Table,
+    pub(super) sink: Arc<Sink>,
+    /// Why writes are refused, once they are. The threads of positions and of the sink may say so too.
     pub(super) trouble: Arc<Trouble>,
     pub(super) writer: Mutex<Writer>,
     pub(super) epoch: AtomicU32,
-    /// The flush under way.
-    pub(super) flushing: UnderWay,
     pub(super) is_deleting: AtomicBool,
-    /// Folder of the engine's files.
-    engine: PathBuf,
     /// What is known to be lost, in a damaged store that was opened all the same.
     pub(super) losses: Vec<Damage>,
+    drain: Drain,
 }
 
 /// How a session is opened.
@@ -75,10 +75,7 @@ pub(super) struct How {
 pub(crate) struct Writer {
     /// Number of the last batch.
     pub(super) batch: u64,
-    /// What the store held after it.
-    pub(super) state: State,
-    /// Where that is noted outside of the engine; nowhere if nothing is known to be durable.
-    mark: Option<MarkFile>,
+    pub(super) journal: Journal,
     /// Room for one row, used again and again.
     pub(super) scratch: Vec<u8>,
 }
@@ -93,61 +90,89 @@ pub(super) struct Promise {
 }
 
 impl Session {
-    /// Looks at the files in `folder`, opens the engine there and syncs what it has written so far. Numbers of batches go
-    /// on above `batch_min` at least.
+    /// Looks at the files in `folder`, opens the engine there and syncs what it has written so far. What stands in the
+    /// journal alone is shown at once and taken in by and by. Numbers of batches go on above `batch_min` at least.
     pub(super) fn open(
         folder: &Folder,
         how: How,
         syncer: Arc<dyn Syncer>,
+        journal: &journal::Files,
         trouble: Arc<Trouble>,
         batch_min: u64,
     ) -> Result<Self, StoreError> {
-        let engine = &folder.engine();
+        let engine = folder.engine();
         // Before anything looks at the log, and before the engine overwrites parts of it.
-        tail::guard(engine)
+        tail::guard(&engine)
             .map_err(|error| StoreError::Open(format!("cannot keep the end of the log: {error}")))?;
-        let checked = check::before(folder.path(), engine, how.trust)?;
-        let db = open_engine(engine, how.cache_bytes)?;
-        tail::release(engine)
+        let checked = check::before(folder.path(), &engine, how.trust)?;
+        let db = open_engine(&engine, how.cache_bytes)?;
+        tail::release(&engine)
             .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", engine.display())))?;
         db.flush().map_err(|error| failed("flush", &error))?;
-        let (log, main_bytes) = reached(&db, engine);
-        folder::sync_engine(engine)
+        let (log, main_bytes) = reached(&db, &engine);
+        folder::sync_engine(&engine)
             .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", engine.display())))?;
         let tree = sled::Tree::clone(&db);
         let state = error::guarded(|| checked.after(&tree, folder.manifest().format))?;
+        let (journal, found) = Journal::open(journal, state.batch, how.trust == Trust::Nothing)
+            .map_err(|error| StoreError::Open(format!("cannot read the journal: {error}")))?;
+        checked.journal(journal.last(), &found.end)?;
         let mark = MarkFile::open(folder.path())
             .map_err(|error| StoreError::Open(format!("cannot open the mark: {error}")))?;
-        let mut writer = Writer { batch: 0, state, mark: Some(mark), scratch: Vec::new() };
-        // A store that may lose what it acknowledged must not be held to it.
-        let mark = Mark { batch: state.batch, log, main_bytes };
-        writer.mark_synced(if how.is_durable { mark } else { Mark { batch: 0, log: -1, main_bytes: 0 } });
-        if !how.is_durable {
-            writer.mark = None;
+        let first = Mark { batch: journal.last(), stored: state.batch, log, main_bytes };
+        let (positions, batch) = error::guarded(|| Positions::open(tree.clone(), Arc::clone(&trouble)))?;
+        let batch = batch.max(batch_min).max(journal.last());
+        let losses = checked.losses(journal.last());
+        let pending = Arc::new(Pending::new(state.batch, Arc::clone(&trouble)));
+        let sink = Arc::new(Sink {
+            tree: tree.clone(),
+            db,
+            engine,
+            syncer,
+            trouble: Arc::clone(&trouble),
+            pending: Arc::clone(&pending),
+            marks: Mutex::new(Marks::begin(mark, first, how.is_durable)),
+            state: Mutex::new(state),
+            flushing: UnderWay::default(),
+        });
+        let mut session = Self {
+            positions,
+            table: Table { tree, pending },
+            drain: Drain::start(Arc::clone(&sink))?,
+            sink,
+            trouble,
+            writer: Mutex::new(Writer { batch, journal, scratch: Vec::new() }),
+            epoch: AtomicU32::new(0),
+            is_deleting: AtomicBool::new(false),
+            losses,
+        };
+        for record in found.records {
+            session.replay(record)?;
         }
-        let epoch = match error::guarded(|| tree.get(keys::epoch()).map_err(error::read))? {
+        let epoch = match error::guarded(|| session.table.get(keys::epoch()).map_err(error::read))? {
             None => 0,
             Some(row) => rows::read_number(&row).map_err(error::row("the epoch"))?,
         };
         let epoch = u32::try_from(epoch).map_err(|_| error::damaged("the epoch", "it is out of range"))?;
-        let (positions, batch) = error::guarded(|| Positions::open(tree.clone(), Arc::clone(&trouble)))?;
-        writer.batch = batch.max(batch_min).max(state.batch);
-        let mut session = Self {
-            positions,
-            tree,
-            db,
-            syncer,
-            in_flight: RwLock::default(),
-            trouble,
-            writer: Mutex::new(writer),
-            engine: engine.clone(),
-            epoch: AtomicU32::new(epoch),
-            flushing: UnderWay::default(),
-            is_deleting: AtomicBool::new(false),
-            losses: checked.losses(state),
-        };
+        session.epoch = AtomicU32::new(epoch);
         session.note_lost(&checked.logged);
         Ok(session)
+    }
+
+    /// Shows a batch of the journal.
+    fn replay(&self, Record { batch, rows, .. }: Record) -> Result<(), StoreError> {
+        let mut placed = Vec::new();
+        for row in rows.iter() {
+            let (Some(value), Some(position)) = (&row.value, keys::object_position(&row.key)) else {
+                continue;
+            };
+            for entry in objects::entries(value).map_err(error::row("an object row"))? {
+                placed.push((entry.map_err(error::row("an object row"))?.header.id, position));
+            }
+        }
+        self.positions.add(batch, placed);
+        self.table.pending.publish(batch, rows);
+        Ok(())
     }
 
     /// Notes objects that stand in the log but are not reached.
@@ -163,12 +188,6 @@ impl Session {
         self.losses.extend(lost);
     }
 
-    /// How far the store is once everything handed to the system by now is synced.
-    pub(super) fn reached(&self, batch: u64) -> Mark {
-        let (log, main_bytes) = reached(&self.db, &self.engine);
-        Mark { batch, log, main_bytes }
-    }
-
     /// Makes a store of an older format one of this format.
     pub(super) fn upgrade(&self, folder: &Folder) -> Result<(), StoreError> {
         let manifest = folder.manifest();
@@ -176,32 +195,18 @@ impl Session {
             return Ok(());
         }
         let mut writer = self.writer()?;
-        writer.batch += 1;
-        self.apply(&mut writer, Rows::default(), InFlight::default())?;
+        self.maintain(&mut writer, Rows::default())?;
         drop(writer);
         tracing::info!(from = manifest.format, to = FORMAT, "the store has a newer format now");
         folder.set_manifest(Manifest { format: FORMAT, instance: Uuid::new_v4(), ..manifest })
     }
 
-    pub(super) fn in_flight(&self) -> RwLockReadGuard<'_, InFlight> {
-        // It is replaced as a whole, so a panic elsewhere cannot leave it half done.
-        self.in_flight.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// What the next session must show. A batch that failed may be there or not.
     pub(super) fn promise(&self) -> Promise {
-        let in_flight = self.in_flight();
-        let moved = in_flight.moved.iter().filter(|(name, _)| !in_flight.references.contains_key(*name));
-        let mut references: Vec<(RefName, Vec<Option<Reference>>)> =
-            moved.map(|(name, state)| (name.clone(), vec![state.clone()])).collect();
-        for (name, after) in &in_flight.after {
-            let before = in_flight.references.get(name).and_then(|(before, _)| before.clone());
-            references.push((name.clone(), vec![before, after.clone()]));
-        }
         let deleting = self.is_deleting.load(Ordering::Acquire);
         let objects = if deleting { Vec::new() } else { self.positions.all_recent() };
         let batch = self.writer.lock().unwrap_or_else(PoisonError::into_inner).batch;
-        Promise { references, objects, batch }
+        Promise { references: self.table.pending.promised(), objects, batch }
     }
 
     /// Checks that what was promised is there; says what is not.
@@ -221,46 +226,15 @@ impl Session {
     }
 }
 
-impl Writer {
-    /// Notes how far the store is, which is durable by now. A mark that cannot be written costs strength and nothing else.
-    pub(super) fn mark(&mut self, reached: Option<Mark>) {
-        if let (Some(file), Some(mark)) = (&mut self.mark, reached)
-            && let Err(error) = file.write(mark)
-        {
-            tracing::warn!(%error, "the mark cannot be written");
-        }
-    }
-
-    fn mark_synced(&mut self, reached: Mark) {
-        self.mark(Some(reached));
-        if let Some(Err(error)) = self.mark.as_ref().map(MarkFile::sync) {
-            tracing::warn!(%error, "the mark cannot be synced");
-        }
-    }
-}
-
-/// Last byte of the log that is handed to the system, and the length of the main file.
-fn reached(db: &sled::Db, engine: &Path) -> (i64, u64) {
-    // Before any sync that is to cover it: threads of the engine go on writing.
-    let log = db.context.pagecache.log.stable_offset();
-    (log, std::fs::metadata(engine.join("db")).map_or(0, |found| found.len()))
-}
-
 impl Drop for Session {
     fn drop(&mut self) {
         self.positions.close();
+        self.drain.close();
         if self.trouble.cause().is_some() {
             return;
         }
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let flushed = self.db.flush().map_err(std::io::Error::other);
-        let reached = self.reached(writer.state.batch);
-        match flushed.and_then(|_| self.syncer.sync()) {
-            Ok(()) => writer.mark_synced(reached),
-            Err(error) => tracing::warn!(
-                %error,
-                "the store could not be synced at its end; only derived rows can be missing"
-            ),
+        if let Err(error) = self.sink.end() {
+            tracing::warn!(%error, "the store could not be synced at its end; only derived rows can be missing");
         }
     }
 }

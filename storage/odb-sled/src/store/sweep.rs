@@ -10,16 +10,15 @@ use lochan_storage_model::{DecodeError, Micros, ObjectId, ObjectKind, RefName};
 use lochan_storage_odb::{Epoch, NewObject, ObjectInfo, RefLogEntry, Scanned, StoreError};
 
 use super::{
-    Session, Writer,
+    Session,
     read::{decode_log, find},
 };
 use crate::{
+    batch::Rows,
     chunks, error,
-    in_flight::InFlight,
     keys::{self, Position, Space},
     objects::{self, Entry, ObjectHeader},
     rows,
-    sums::Rows,
     walk::{Unreadable, Walk},
 };
 
@@ -49,6 +48,7 @@ impl Session {
         after: Option<Bytes>,
         limit: usize,
     ) -> Result<Vec<Scanned>, StoreError> {
+        self.settle_for_reading()?;
         let (mut walk, mut last) = self.walk_objects(after.as_deref());
         let mut found = Vec::new();
         while found.len() < limit {
@@ -74,6 +74,7 @@ impl Session {
         bytes_max: usize,
     ) -> Result<Vec<Scanned<NewObject>>, StoreError> {
         let mut read = 0;
+        self.settle_for_reading()?;
         let mut found = Vec::new();
         let (mut walk, mut last) = self.walk_objects(after.as_deref());
         while found.len() < limit && read < bytes_max {
@@ -149,19 +150,24 @@ fn token(key: &[u8], id: ObjectId) -> Bytes {
 }
 
 impl Session {
+    /// Waits until the tree holds everything acknowledged so far.
+    pub(super) fn settle_for_reading(&self) -> Result<(), StoreError> {
+        self.table.pending.settle().map_err(|error| StoreError::Read(error.to_string()))
+    }
+
     /// The rows of objects from a token on, and the object of the first of them that was told last.
     fn walk_objects(&self, after: Option<&[u8]>) -> (Walk<'_>, Option<ObjectId>) {
         let space = keys::key(Space::Object, &[]);
         let end = keys::end_of(&space);
-        let Some(after) = after else { return (Walk::new(&self.tree, space, end), None) };
+        let Some(after) = after else { return (Walk::new(&self.table.tree, space, end), None) };
         let told = after.split_at_checked(keys::POSITION_BYTES);
         match told.and_then(|(position, id)| Some((position, id.try_into().ok()?))) {
             // Others may stand behind it in its row.
             Some((position, id)) => {
                 let from = [space.as_slice(), position].concat();
-                (Walk::new(&self.tree, from, end), Some(ObjectId::from_bytes(id)))
+                (Walk::new(&self.table.tree, from, end), Some(ObjectId::from_bytes(id)))
             }
-            None => (Walk::new(&self.tree, [space.as_slice(), after, &[0]].concat(), end), None),
+            None => (Walk::new(&self.table.tree, [space.as_slice(), after, &[0]].concat(), end), None),
         }
     }
 
@@ -172,9 +178,9 @@ impl Session {
         let ObjectHeader { kind, id, size, .. } = entry.header;
         let bytes = match entry.bytes {
             Some(bytes) => Bytes::copy_from_slice(bytes),
-            None => match chunks::read(&self.tree, position, size)? {
+            None => match chunks::read(&self.table, position, size)? {
                 Some(bytes) => bytes,
-                None if self.tree.get(key).map_err(error::read)?.is_none() => return Ok(None),
+                None if self.table.get(key).map_err(error::read)?.is_none() => return Ok(None),
                 None => return Err(StoreError::corrupt_object(id, "a chunk is missing")),
             },
         };
@@ -184,14 +190,9 @@ impl Session {
         Ok(Some(NewObject { kind, id, bytes }))
     }
 
-    /// Writes rows that no reader must be kept from seeing early.
-    fn maintain(&self, writer: &mut Writer, rows: Rows) -> Result<(), StoreError> {
-        writer.batch += 1;
-        self.apply(writer, rows, InFlight::default())
-    }
-
     fn delete_some(&self, ids: &[(ObjectKind, ObjectId)], epoch: Epoch) -> Result<usize, StoreError> {
-        let mut writer = self.writer()?;
+        // Positions are removed: nothing may be on its way whose positions are written past the journal.
+        let mut writer = self.settled_writer()?;
         let mut rows = Rows::default();
         let mut gone = HashSet::new();
         // Rows with what stays in them.
@@ -254,7 +255,7 @@ impl Session {
     /// harmless: the row at its position is gone for ever.
     fn remove_position(&self, id: ObjectId, rows: &mut Rows) -> Result<(), StoreError> {
         for position in self.positions.written(id)? {
-            let Some(row) = self.tree.get(keys::object(position)).map_err(error::read)? else { continue };
+            let Some(row) = self.table.get(keys::object(position)).map_err(error::read)? else { continue };
             for entry in objects::entries(&row).map_err(error::row("an object row"))? {
                 let other = entry.map_err(error::row("an object row"))?.header.id;
                 if other != id && keys::position(other) == keys::position(id) {
@@ -269,13 +270,13 @@ impl Session {
     fn expire_log_of(&self, name: &RefName, time: Micros) -> Result<usize, StoreError> {
         let mut writer = self.writer()?;
         let prefix = keys::ref_log_prefix(name);
-        let mut log = self.tree.range(prefix.clone()..keys::end_of(&prefix));
-        let Some(last) = log.next_back() else { return Ok(0) };
+        let end = keys::end_of(&prefix);
+        let Some(last) = self.table.range_back(&prefix, &end).next() else { return Ok(0) };
         let (last_key, last_row) = last.map_err(error::read)?;
         let newest = decode_log(name, &last_key, &last_row)?.last().map_or(0, |entry| entry.number);
         let mut rows = Rows::default();
         let mut expired = 0;
-        for row in self.tree.range(prefix.clone()..keys::end_of(&prefix)) {
+        for row in self.table.range(&prefix, &end) {
             let (key, row) = row.map_err(error::read)?;
             let (kept, old): (Vec<RefLogEntry>, Vec<RefLogEntry>) = decode_log(name, &key, &row)?
                 .into_iter()
@@ -308,7 +309,7 @@ impl Session {
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
         let key = keys::request(request);
-        if let Some(row) = self.tree.get(&key).map_err(error::read)?
+        if let Some(row) = self.table.get(&key).map_err(error::read)?
             && rows::read_request(&row).map_err(error::row("a row of the request index"))?
                 == (name.clone(), number)
         {

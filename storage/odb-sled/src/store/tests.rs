@@ -50,6 +50,11 @@ impl DerefMut for Opened<'_> {
     }
 }
 
+/// Waits until what was acknowledged has arrived in the engine.
+fn settle(store: &SledStore) {
+    session(store).table.pending.settle().unwrap();
+}
+
 #[derive(Default)]
 struct InFolders {
     folders: Mutex<Vec<TempDir>>,

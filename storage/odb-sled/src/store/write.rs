@@ -2,9 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{MutexGuard, PoisonError, atomic::Ordering},
-    time::Duration,
 };
 
 use bytes::Bytes;
@@ -16,12 +14,12 @@ use lochan_storage_odb::{
 
 use super::{Session, Writer, read::find};
 use crate::{
+    batch::Rows,
     chunks, error,
-    in_flight::InFlight,
     keys::{self, Position},
     objects::{self, ObjectHeader, Pack},
+    pending::{self, Move},
     rows::{self, RecordValue},
-    sums::Rows,
     trouble::Cause,
 };
 
@@ -34,7 +32,7 @@ impl Session {
         if staged.is_empty() {
             return Ok(outcome);
         }
-        let before = InFlight::of(&staged);
+        let moves = pending::moves(&staged);
         let Staged { objects, references, records, derived, .. } = staged;
         let Writer { batch, scratch, .. } = &mut *writer;
         *batch += 1;
@@ -48,20 +46,18 @@ impl Session {
             self.add_record(*space, key, record, &mut places, &mut rows)?;
         }
         self.add_derived(&derived, scratch, &mut rows)?;
-        let batch = *batch;
-        self.apply(&mut writer, rows, before)?;
-        self.positions.add(batch, placed);
-        self.show();
+        self.apply(&mut writer, rows, moves, placed)?;
         Ok(outcome)
     }
 
     pub(super) fn write_derived(&self, derived: &[DerivedWrite]) -> Result<(), StoreError> {
         check_derived_bounds(derived)?;
         self.trouble.check()?;
+        self.table.pending.settle_derived()?;
         let mut rows = Rows::default();
         self.add_derived(derived, &mut Vec::new(), &mut rows)?;
         let mut is_damaged = false;
-        self.attempt(|| match self.tree.apply_batch(rows.uncounted()) {
+        self.trouble.attempt(|| match self.table.tree.apply_batch(rows.uncounted()) {
             Err(sled::Error::Corruption { .. }) => {
                 is_damaged = true;
                 Ok(())
@@ -89,66 +85,53 @@ impl Session {
         Ok(writer)
     }
 
-    /// Applies rows as the batch of the writer's number and makes them durable. Readers see `before` from now on, until
-    /// [`Session::show`].
-    pub(super) fn apply(&self, writer: &mut Writer, rows: Rows, before: InFlight) -> Result<(), StoreError> {
-        let (rows, state) = rows.counted(&self.tree, writer.state, writer.batch)?;
-        self.in_flight.write().unwrap_or_else(PoisonError::into_inner).begin(before);
-        let mut reached = None;
-        self.attempt(|| {
-            self.tree.apply_batch(rows).map_err(|error| Cause::engine("write failed", &error))?;
-            self.flush()?;
-            reached = Some(self.reached(state.batch));
-            self.syncer.sync().map_err(|error| Cause::system("sync failed", &error))
+    /// The right to write, with everything acknowledged in the tree.
+    pub(super) fn settled_writer(&self) -> Result<MutexGuard<'_, Writer>, StoreError> {
+        let writer = self.writer()?;
+        self.table.pending.settle()?;
+        Ok(writer)
+    }
+
+    /// Makes rows durable as the batch of the writer's number, and shows them: the objects `placed` in them, the
+    /// references that they move.
+    pub(super) fn apply(
+        &self,
+        writer: &mut Writer,
+        rows: Rows,
+        moves: Vec<Move>,
+        placed: Vec<(ObjectId, Position)>,
+    ) -> Result<(), StoreError> {
+        let Writer { batch, journal, .. } = writer;
+        let pending = &self.table.pending;
+        pending.wait_for_room()?;
+        pending.begin(moves);
+        self.trouble.attempt(|| {
+            let file = journal
+                .append(*batch, &rows, pending.stored())
+                .map_err(|error| Cause::system("write failed", &error))?;
+            self.sink.syncer.sync_journal(file).map_err(|error| Cause::system("sync failed", &error))
         })?;
-        writer.state = state;
-        writer.mark(reached);
+        self.sink.acknowledge(*batch);
+        // Before the references, which lead to the objects.
+        self.positions.add(*batch, placed);
+        pending.publish(*batch, rows);
         Ok(())
     }
 
-    /// Has the engine hand everything to the system. Watched from outside, see [`Session::nudge`].
-    fn flush(&self) -> Result<(), Cause> {
-        self.flushing.begin();
-        let flushed = self.db.flush();
-        self.flushing.end();
-        flushed.map(drop).map_err(|error| Cause::engine("flush failed", &error))
+    /// Writes rows as a batch of their own, into the tree and all.
+    pub(super) fn maintain(&self, writer: &mut Writer, rows: Rows) -> Result<(), StoreError> {
+        writer.batch += 1;
+        self.apply(writer, rows, Vec::new(), Vec::new())?;
+        self.table.pending.settle()
     }
 
     /// Whether it has failed: the threads of the engine fail by themselves, too, and then even reads may.
     pub(super) fn has_failed(&self) -> bool {
         // A page that is damaged is noted there too; no other session would read it better.
-        if let Err(error @ sled::Error::Io(_)) = self.db.context.global_error() {
+        if let Err(error @ sled::Error::Io(_)) = self.sink.db.context.global_error() {
             self.trouble.tell(Cause::engine("the engine failed", &error));
         }
         self.trouble.cause().is_some()
-    }
-
-    /// Wakes a flush that takes longer than `after`. When a write of the engine fails while another of its threads writes
-    /// too, it notes the failure but wakes nobody; any write that comes later finds the note and wakes everyone.
-    pub(super) fn nudge(&self, after: Duration) {
-        if self.flushing.lasts(after) {
-            // It succeeds on a disk that is merely slow, and the row means nothing.
-            let _ = self.tree.insert(keys::beat(), rows::write_number(0));
-        }
-    }
-
-    /// Writes. After a failure or a panic the outcome is unknown, and this session refuses writes from then on.
-    pub(super) fn attempt(&self, write: impl FnOnce() -> Result<(), Cause>) -> Result<(), StoreError> {
-        // sled asserts in some of its failures; such a one is a failed write like any other.
-        let cause = match catch_unwind(AssertUnwindSafe(write)) {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(cause)) => cause,
-            Err(_) => Cause::other("the engine panicked in a write"),
-        };
-        Err(StoreError::Unknown(self.trouble.tell(cause).text.clone()))
-    }
-
-    /// Lets readers see what was applied.
-    pub(super) fn show(&self) {
-        let mut in_flight = self.in_flight.write().unwrap_or_else(PoisonError::into_inner);
-        let ended = in_flight.end();
-        drop(in_flight);
-        drop(ended);
     }
 
     fn add_objects(
@@ -209,7 +192,7 @@ impl Session {
         let row_key = keys::record(space, key);
         if let Some(old) = &record.before
             && rows::chunks(old.value.len()) > 0
-            && let Some(row) = self.tree.get(&row_key).map_err(error::read)?
+            && let Some(row) = self.table.get(&row_key).map_err(error::read)?
             && let (_, RecordValue::Chunked { at, size }) =
                 rows::read_record(&row).map_err(error::row("a record"))?
         {
@@ -242,7 +225,7 @@ impl Session {
         for DerivedWrite { space, key, value } in derived {
             match value {
                 Some(value) => chunks::write_derived(*space, key, value, scratch, rows),
-                None => chunks::remove_derived(&self.tree, *space, key, rows)?,
+                None => chunks::remove_derived(&self.table, *space, key, rows)?,
             }
         }
         Ok(())
@@ -352,7 +335,7 @@ impl Places {
     }
 }
 
-/// The tree as it is. Only the batch that holds the writer asks, and between batches nothing is in flight.
+/// The rows as they stand. Only the batch that holds the writer asks, and between batches nothing is under way.
 impl Durable for Session {
     fn reference(&self, name: &RefName) -> Result<(Option<Reference>, u64), StoreError> {
         if let Some(reference) = self.stored_reference(name)? {
@@ -373,7 +356,7 @@ impl Durable for Session {
 
 impl Session {
     fn stored_number(&self, key: &[u8]) -> Result<u64, StoreError> {
-        match self.tree.get(key).map_err(error::read)? {
+        match self.table.get(key).map_err(error::read)? {
             None => Ok(0),
             Some(row) => rows::read_number(&row).map_err(error::row("a kept number")),
         }

@@ -166,3 +166,67 @@ async fn every_damage_is_found_or_harmless() {
     }
     eprintln!("{seen:?}");
 }
+
+/// A store as a killed process leaves it: the last batches stand in the journal alone. Returns the ends of them.
+async fn killed(config: &SledConfig, path: &Path) -> Vec<NewObject> {
+    let store = SledStore::open(config).unwrap();
+    let mut at = None;
+    let mut made = Vec::new();
+    for number in 0..6 {
+        if number == 3 {
+            settle(&store);
+        }
+        let waits = session(&store).table.pending.clone();
+        // Nothing enters the tree any more, so that the files stand still.
+        let still = (number >= 3).then(|| waits.still());
+        let next = commit(&format!("commit {number}"));
+        land(&store, moved(at, &next)).await;
+        at = Some(CommitId::new(next.id));
+        made.push(next);
+        if number == 5 {
+            copy(&config.path, path);
+        }
+        drop(still);
+    }
+    made
+}
+
+#[tokio::test]
+async fn what_stands_in_the_journal_alone_is_found_and_damage_of_it_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sound, left) = (folder.path().join("sound"), folder.path().join("left"));
+    let made = killed(&SledConfig::new(&sound), &left).await;
+    let check = |path: &Path| {
+        let config = SledConfig::new(path);
+        let made = made.clone();
+        async move {
+            let store = SledStore::open(&config)?;
+            for commit in &made {
+                assert_eq!(store.object(commit.kind, commit.id).await?.as_ref(), Some(&commit.bytes));
+            }
+            assert_eq!(store.ref_log(&main(), None, 10).await?.len(), made.len());
+            assert_eq!(store.audit().await?, []);
+            Ok::<_, StoreError>(store)
+        }
+    };
+    let journal = fs::read(left.join("JOURNAL-0")).unwrap();
+    let end = journal.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    for (at, is_harmless) in [(end, true), (end - 1, false), (end / 2, false), (5, false)] {
+        let path = folder.path().join(format!("flipped-{at}"));
+        copy(&left, &path);
+        let mut bytes = journal.clone();
+        bytes[at] ^= 1;
+        fs::write(path.join("JOURNAL-0"), bytes).unwrap();
+        match check(&path).await {
+            Ok(_) => assert!(is_harmless, "a turned bit at {at} is passed over"),
+            Err(StoreError::Corrupt { what, detail }) => {
+                assert!(!is_harmless && what.starts_with("JOURNAL-0 at offset"), "{what}: {detail}");
+                assert!(detail.contains("was acknowledged"), "{detail}");
+            }
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    fs::write(left.join("JOURNAL-0"), &journal).unwrap();
+    let store = check(&left).await.unwrap();
+    land(&store, moved(Some(CommitId::new(made[5].id)), &commit("later"))).await;
+}

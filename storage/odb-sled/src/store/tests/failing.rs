@@ -19,6 +19,10 @@ impl Syncer for Failing {
     fn sync(&self) -> io::Result<()> {
         if self.0.load(Ordering::Acquire) { Err(io::Error::other("the disk is gone")) } else { Ok(()) }
     }
+
+    fn sync_journal(&self, _: &File) -> io::Result<()> {
+        self.sync()
+    }
 }
 
 /// Waits until the store takes writes again.
@@ -37,6 +41,7 @@ async fn after_a_failed_sync_writes_are_refused_until_the_disk_takes_them_and_re
     let (first, second, third) = (commit("first"), commit("second"), commit("third"));
     let (at_first, at_second) = (CommitId::new(first.id), CommitId::new(second.id));
     land(&store, moved(None, &first)).await;
+    settle(&store);
     fails.store(true, Ordering::Release);
     let result = store.commit(moved(Some(at_first), &second)).await;
     assert!(
@@ -79,7 +84,8 @@ async fn a_disk_that_has_lost_what_was_acknowledged_is_told_and_not_written_to()
     let store = SledStore::open_with(&config, |_, _| Box::new(Failing(Arc::clone(&fails)))).unwrap();
     let (first, second) = (commit("first"), commit("second"));
     land(&store, moved(None, &first)).await;
-    session(&store).tree.remove(keys::reference(&main())).unwrap();
+    settle(&store);
+    session(&store).table.tree.remove(keys::reference(&main())).unwrap();
     fails.store(true, Ordering::Release);
     assert!(matches!(store.commit(put(0..1)).await, Err(StoreError::Unknown(_))));
     fails.store(false, Ordering::Release);
@@ -102,6 +108,10 @@ async fn a_full_disk_is_told_apart_and_passes_by_itself() {
         fn sync(&self) -> io::Result<()> {
             if self.0.load(Ordering::Acquire) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
         }
+
+        fn sync_journal(&self, _: &File) -> io::Result<()> {
+            self.sync()
+        }
     }
     let folder = tempfile::tempdir().unwrap();
     let is_full = Arc::new(AtomicBool::new(true));
@@ -122,6 +132,7 @@ async fn numbers_of_batches_go_on_after_an_engine_was_opened_anew() {
     let config = SledConfig::new(folder.path().join("store"));
     let store = SledStore::open_with(&config, |_, _| Box::new(Failing(Arc::clone(&fails)))).unwrap();
     land(&store, put(0..1)).await;
+    settle(&store);
     fails.store(true, Ordering::Release);
     assert!(matches!(store.commit(put(1..2)).await, Err(StoreError::Unknown(_))));
     let used = session(&store).writer.lock().unwrap().batch;
@@ -130,7 +141,7 @@ async fn numbers_of_batches_go_on_after_an_engine_was_opened_anew() {
     assert!(session(&store).writer.lock().unwrap().batch >= used);
 }
 
-/// Tells when a sync begins, and ends it when told.
+/// Tells when a sync of the journal begins, and ends it when told.
 struct Gate {
     begun: Sender<()>,
     end: Mutex<Receiver<()>>,
@@ -138,6 +149,10 @@ struct Gate {
 
 impl Syncer for Gate {
     fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_journal(&self, _: &File) -> io::Result<()> {
         self.begun.send(()).map_err(io::Error::other)?;
         self.end.lock().unwrap().recv().map_err(io::Error::other)
     }
@@ -204,15 +219,16 @@ async fn damaged_bytes_are_an_error_and_never_data() {
     let store = SledStore::open(&SledConfig::new(folder.path().join("store"))).unwrap();
     let first = commit("first");
     land(&store, moved(None, &first)).await;
+    settle(&store);
     let key = keys::object(session(&store).positions.recent(first.id).unwrap());
-    let mut row = session(&store).tree.get(key).unwrap().unwrap().to_vec();
+    let mut row = session(&store).table.tree.get(key).unwrap().unwrap().to_vec();
     *row.last_mut().unwrap() ^= 1;
-    session(&store).tree.insert(key, row).unwrap();
+    session(&store).table.tree.insert(key, row).unwrap();
     let result = store.object(ObjectKind::Commit, first.id).await;
     assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
-    session(&store).tree.insert(keys::reference(&main()), &[9][..]).unwrap();
+    session(&store).table.tree.insert(keys::reference(&main()), &[9][..]).unwrap();
     // As after a restart: a batch keeps what it moved in memory.
-    session(&store).in_flight.write().unwrap().moved.clear();
+    session(&store).table.pending.forget_moved();
     let result = store.reference(&main()).await;
     assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
 }
@@ -235,8 +251,10 @@ fn with_positions(
     drop(SledStore::open(config).unwrap());
     let trouble = Arc::new(Trouble::none(Arc::default()));
     let folder = Folder::open(&config.path, |_| Ok(())).unwrap();
+    let journal = crate::journal::Files::open(&config.path).unwrap();
     let how = session::How { cache_bytes: config.cache_bytes, trust: Trust::Marked, is_durable: true };
-    let mut session = Session::open(&folder, how, Arc::new(NoSyncer), Arc::clone(&trouble), 0).unwrap();
+    let mut session =
+        Session::open(&folder, how, Arc::new(NoSyncer), &journal, Arc::clone(&trouble), 0).unwrap();
     session.positions.close();
     let (tell, told) = channel();
     let told = Mutex::new(told);
@@ -244,7 +262,7 @@ fn with_positions(
         told.lock().unwrap().recv().unwrap();
         end()
     };
-    session.positions = Positions::open_with(session.tree.clone(), trouble, write).unwrap().0;
+    session.positions = Positions::open_with(session.table.tree.clone(), trouble, write).unwrap().0;
     (session, tell)
 }
 
@@ -309,7 +327,7 @@ async fn a_panic_in_a_write_is_a_failed_write() {
     land(&store, put(0..1)).await;
     let result = {
         let session = session(&store);
-        let result = session.attempt(|| panic!("injected"));
+        let result = session.trouble.attempt(|| panic!("injected"));
         assert!(matches!(session.write_batch(put(1..2)), Err(StoreError::WritesRefused(_))));
         result
     };

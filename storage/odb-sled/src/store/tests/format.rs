@@ -52,7 +52,7 @@ async fn fill(store: &SledStore) {
 /// All rows, as text; runs of one byte are written short.
 fn dump(store: &SledStore) -> String {
     let mut text = String::new();
-    for row in session(store).tree.iter() {
+    for row in session(store).table.tree.iter() {
         let (key, value) = row.unwrap();
         let tail = value.last().copied().unwrap_or_default();
         let run = value.iter().rev().take_while(|byte| **byte == tail).count();
@@ -63,7 +63,7 @@ fn dump(store: &SledStore) -> String {
 }
 
 #[tokio::test]
-async fn rows_written_today_are_those_of_format_2() {
+async fn rows_written_today_are_those_of_formats_2_and_3() {
     let folder = tempfile::tempdir().unwrap();
     let config = SledConfig::new(folder.path().join("store"));
     let store = SledStore::open(&config).unwrap();
@@ -79,22 +79,22 @@ async fn rows_written_today_are_those_of_format_2() {
 }
 
 #[tokio::test]
-async fn format_1_is_read_and_becomes_format_2() {
+async fn format_1_is_read_and_becomes_format_3() {
     let folder = tempfile::tempdir().unwrap();
     let config = SledConfig::new(folder.path().join("store"));
     let store = SledStore::open(&config).unwrap();
     let identity = store.identity();
-    session(&store).tree.remove(keys::state()).unwrap();
+    session(&store).table.tree.remove(keys::state()).unwrap();
     put_rows(&store, FORMAT_1);
     drop(store);
     let manifest = fs::read_to_string(config.path.join("MANIFEST")).unwrap();
     let old: Vec<_> =
         manifest.lines().filter(|line| !line.contains("instance") && !line.contains("check")).collect();
-    fs::write(config.path.join("MANIFEST"), old.join("\n").replace("format = 2", "format = 1") + "\n")
+    fs::write(config.path.join("MANIFEST"), old.join("\n").replace("format = 3", "format = 1") + "\n")
         .unwrap();
     fs::remove_file(config.path.join("MARK")).unwrap();
     let store = SledStore::open(&config).unwrap();
-    assert_eq!(store.manifest().format, 2);
+    assert_eq!(store.manifest().format, 3);
     assert_eq!(store.identity().repository, identity.repository);
     assert_ne!(store.identity().instance, identity.instance);
     check_fixture(&store).await;
@@ -123,7 +123,7 @@ fn put_rows(store: &SledStore, rows: &str) {
         let mut value = hex::decode(head).unwrap();
         let tail = hex::decode(tail).unwrap()[0];
         value.resize(value.len() + run.parse::<usize>().unwrap(), tail);
-        session(store).tree.insert(hex::decode(key).unwrap(), value).unwrap();
+        session(store).table.tree.insert(hex::decode(key).unwrap(), value).unwrap();
     }
 }
 

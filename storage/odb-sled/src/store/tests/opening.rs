@@ -38,9 +38,9 @@ fn a_newer_format_is_refused() {
     let file = config.path.join("MANIFEST");
     let text = fs::read_to_string(&file).unwrap();
     let (body, _) = text.split_once("check").unwrap();
-    fs::write(&file, body.replace("format = 2", "format = 3")).unwrap();
+    fs::write(&file, body.replace("format = 3", "format = 4")).unwrap();
     let text = refusal(&config);
-    assert!(text.contains("has format 3, but this program reads up to format 2"), "{text}");
+    assert!(text.contains("has format 4, but this program reads up to format 3"), "{text}");
     fs::write(&file, "format = 1\nengine = other\n").unwrap();
     assert!(refusal(&config).contains("kept by the engine 'other'"));
     fs::write(&file, "engine = sled\n").unwrap();

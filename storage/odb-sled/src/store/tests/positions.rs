@@ -43,9 +43,9 @@ async fn objects_are_found_before_during_and_after_the_lazy_write() {
 
     // A watermark and a table lost in a crash are caught up at open.
     session(&store).positions.close();
-    session(&store).tree.remove(keys::watermark()).unwrap();
+    session(&store).table.tree.remove(keys::watermark()).unwrap();
     for object in values(0) {
-        session(&store).tree.remove(keys::position(object.id)).unwrap();
+        session(&store).table.tree.remove(keys::position(object.id)).unwrap();
     }
     drop(store);
     store = SledStore::open(&config).unwrap();
@@ -61,7 +61,7 @@ async fn objects_are_found_before_during_and_after_the_lazy_write() {
     assert_eq!(store.delete_objects(&ids, epoch).await.unwrap(), VALUES);
     assert_eq!(store.delete_objects(&ids, epoch).await.unwrap(), 0);
     assert_eq!(store.scan_objects(None, usize::MAX).await.unwrap().len(), 2 * VALUES);
-    assert!(session(&store).tree.get(keys::position(ids[0].1)).unwrap().is_none());
+    assert!(session(&store).table.tree.get(keys::position(ids[0].1)).unwrap().is_none());
 }
 
 #[tokio::test]
@@ -93,8 +93,9 @@ async fn commits_of_a_batch_share_rows_and_live_and_die_alone() {
     // From nearly nothing to beyond what goes into a row with others.
     let commits: Vec<_> = (0..60).map(|n| commit(&format!("{n} {}", "x".repeat(n * 40)))).collect();
     land(&store, put(commits.clone())).await;
-    let object_rows =
-        |store: &SledStore| session(store).tree.scan_prefix(keys::key(keys::Space::Object, &[])).count();
+    let object_rows = |store: &SledStore| {
+        session(store).table.tree.scan_prefix(keys::key(keys::Space::Object, &[])).count()
+    };
     let rows = object_rows(&store);
     assert!(rows < commits.len() / 2, "{rows} rows");
     drop(store);
