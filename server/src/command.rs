@@ -9,7 +9,7 @@ use crate::args::{Args, Command, Fsck, Settings};
 use crate::config::{self, Config, Loaded};
 use crate::dev::settings::{self, Target};
 use crate::running::{self, Mode};
-use crate::{backup, fsck, shutdown, telemetry};
+use crate::{backup, fsck, memory, shutdown, telemetry};
 
 /// Blocking work (disk, compression) runs on at most so many threads besides the workers.
 const BLOCKING_THREADS_MAX: usize = 64;
@@ -49,6 +49,7 @@ fn load(settings: &Settings) -> Result<Loaded, config::Error> {
 fn serve(settings: &Settings, mode: Mode) -> anyhow::Result<ExitCode> {
     let config = load(settings)?.config;
     telemetry::init_logs(&config.log)?;
+    let thrift = memory::Thrift::begin();
     runtime(&config)?.block_on(async {
         let running = running::start(&config, mode).await?;
         if let Some(file) = &settings.ready_file {
@@ -67,6 +68,7 @@ fn serve(settings: &Settings, mode: Mode) -> anyhow::Result<ExitCode> {
                 Target { iceberg: &ready.iceberg, nessie: &ready.nessie, warehouse: &running.warehouse, s3 };
             say(&settings::print(target))?;
         }
+        drop(thrift);
         shutdown::signal().await.context("cannot wait for signals")?;
         tracing::info!("stopping: requests at work are finished first");
         running.stop().await;

@@ -12,6 +12,7 @@ mod control;
 mod dev;
 mod fsck;
 mod listen;
+mod memory;
 mod ready_file;
 mod running;
 mod scrub;
