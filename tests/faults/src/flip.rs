@@ -32,6 +32,8 @@ const PAGE: usize = 500;
 const PAGE_BYTES: usize = 4 << 20;
 /// Of so many damages one is a cut.
 const CUT_EVERY: u64 = 4;
+/// Of so many flips one may also hit what a file holds behind its last byte in use.
+const ZEROS_EVERY: u64 = 4;
 /// After so many trials one is also shown to `lochan-server fsck`.
 const FSCK_EVERY: u64 = 100;
 
@@ -289,7 +291,10 @@ fn damage(store: &Path, rng: &mut Rng) -> Result<(String, String)> {
         bytes.truncate(kept as usize);
         format!("cut from {length} to {kept} bytes")
     } else {
-        let (at, bit) = (rng.below(length), rng.below(8));
+        // What is written ahead is zeros and means nothing: mostly the rest is hit.
+        let used = bytes.iter().rposition(|byte| *byte != 0).map_or(length, |last| last as u64 + 1);
+        let within = if rng.below(ZEROS_EVERY) == 0 { length } else { used };
+        let (at, bit) = (rng.below(within), rng.below(8));
         if let Some(byte) = bytes.get_mut(at as usize) {
             *byte ^= 1 << bit;
         }
