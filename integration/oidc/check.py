@@ -1,6 +1,8 @@
-"""Asks a server whose tokens come from the provider beside this file. usage: check.py SERVER ISSUER"""
+"""Asks a server whose tokens come from the provider beside this file. usage: check.py SERVER ISSUER CLI"""
 
 import json
+import os
+import subprocess
 import sys
 import time
 import urllib.error
@@ -8,6 +10,7 @@ import urllib.parse
 import urllib.request
 
 SERVER, ISSUER = (url.rstrip("/") for url in sys.argv[1:3])
+CLI = sys.argv[3]
 passed = 0
 
 
@@ -42,6 +45,14 @@ def status(token, path="/api/v2/trees/main"):
     return send(f"{SERVER}{path}", token)[0]
 
 
+def lochan(*words, **settings):
+    """The exit code of the command line, and what it said."""
+    settings = {f"LOCHAN_{name}": value for name, value in settings.items()}
+    ran = subprocess.run([CLI, "--json", *words], env={**os.environ, "LOCHAN_CONFIG": os.devnull, "LOCHAN_ENDPOINT": SERVER, **settings},
+                         capture_output=True, text=True)
+    return ran.returncode, ran.stdout + ran.stderr
+
+
 writer, reader = token("writer"), token("reader")
 code, _, headers = send(f"{SERVER}/api/v2/config")
 check("no token: 401 with a challenge", code == 401 and headers["WWW-Authenticate"].startswith("Bearer"), code)
@@ -60,6 +71,12 @@ meta = log["logEntries"][0]["commitMeta"]
 check("the principal is the committer", meta["committer"] == "writer", meta)
 check("a token for another audience: 401", status(token("elsewhere")) == 401)
 check("a changed token: 401", status(writer[:-6] + ("AAAAAA" if writer[-6:] != "AAAAAA" else "BBBBBB")) == 401)
+client = {"OAUTH2_TOKEN_ENDPOINT": f"{ISSUER}/token", "OAUTH2_CLIENT_ID": "writer"}
+made = lochan("tag", "june", "main", **client, OAUTH2_CLIENT_SECRET="writer-secret")
+check("the command line gets its own tokens", made[0] == 0, made)
+wrong = lochan("branch", **client, OAUTH2_CLIENT_SECRET="wrong")
+check("with a wrong secret it says so and ends with 4", wrong[0] == 4 and "invalid_client" in wrong[1], wrong)
+check("without a token it ends with 4", lochan("branch")[0] == 4)
 brief = token("brief")
 check("a brief token while it lasts", status(brief) == 200)
 # Its second and the skew of the server, 2 s, are over then.
@@ -67,6 +84,8 @@ end = time.monotonic() + 10
 while status(brief) == 200 and time.monotonic() < end:
     time.sleep(0.2)
 check("an expired token: 401", status(brief) == 401)
+expired = lochan("branch", TOKEN=brief)
+check("the command line says that a token is over", expired[0] == 4 and "no longer" in expired[1], expired)
 send(f"{ISSUER}/_rotate", data=b"", method="POST")
 fresh = token("writer")
 end = time.monotonic() + 15

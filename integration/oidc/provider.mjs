@@ -51,7 +51,7 @@ let current = build().callback();
 createServer((request, response) => {
   if (request.method === 'POST' && request.url === '/_rotate') {
     current = build().callback();
-    response.end('rotated\n');
+    response.end(JSON.stringify({ round }));
   } else {
     current(request, response);
   }
