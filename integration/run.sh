@@ -4,6 +4,7 @@
 # usage: integration/run.sh NAME...
 #
 #   demo       the main job on real data (integration/demo.sh)
+#   readme     every block of commands, settings or code in README.md and cli/README.md, done as it stands there
 #   api-fuzz   requests generated from the server's own OpenAPI documents, with Schemathesis, from PyPI
 #   fuzz [S]   the fuzz targets of tests/fuzz, S seconds each (60)
 #   pynessie   Nessie's Python command line, from PyPI
@@ -40,6 +41,7 @@ for suite in "$root"/integration/suites/*.sh; do . "$suite"; done
 title_of() {
   case $1 in
     demo) echo "the main job on 336,776 flights" ;;
+    readme) echo "the commands of README.md and cli/README.md" ;;
     api-fuzz) echo "requests made from our OpenAPI documents" ;;
     fuzz) echo "coverage-guided fuzzing, five targets" ;;
     pynessie) echo "pynessie $PYNESSIE_VERSION" ;;
@@ -75,6 +77,7 @@ while [ $# -gt 0 ]; do
   shift
   case $name in
     demo) "$root/integration/demo.sh" && result demo "every figure as it must be" || failed+=("$name") ;;
+    readme) build_binaries && run_readme || failed+=("$name") ;;
     pynessie) build_binaries && run_pynessie || failed+=("$name") ;;
     import) build_binaries && run_import || failed+=("$name") ;;
     oidc) build_binaries && run_oidc || failed+=("$name") ;;

@@ -26,8 +26,8 @@ run_spark() {
 # The bar of each kit: at least so many checks pass, and each of the named ones.
 bar_of() {
   case $1 in
-    nessie-golden) echo 3420 ;; # of 4,274 answers: 80 %
-    nessie-rest) echo 223 ;;    # of 297: 75 %
+    nessie-golden) echo 4269 ;; # of 4,274 answers; the others follow from differences that the README names
+    nessie-rest) echo 298 ;;    # all
     nessie-java) echo 46 ;;     # all
     pyiceberg) echo 62 ;;       # every standard case
     duckdb) echo 15 ;;          # all
@@ -42,7 +42,7 @@ kit() {
   root_url="${nessie%/}" && root_url="${root_url%/api}/"
   case $name in
     nessie-golden) python3 "$LOCHAN_KITS/nessie-golden/compare.py" "${root_url%/}" "$LOCHAN_KITS/nessie-golden/golden" ;;
-    nessie-rest) "$LOCHAN_KITS/nessie-rest/run.sh" "$root_url" ;;
+    nessie-rest) "$LOCHAN_KITS/nessie-rest/run.sh" --strict "$root_url" ;;
     nessie-java) "$LOCHAN_KITS/nessie-java/run.sh" "$root_url" ;;
     pyiceberg)
       "$LOCHAN_KITS/pyiceberg/run.sh" "$iceberg" --warehouse lake --only standard --out "$work/pyiceberg-report" \
@@ -66,7 +66,11 @@ run_kits() {
     server=lochan-kits
     # These two begin with an empty server that nobody else uses.
     case $name in nessie-golden | nessie-rest) server="lochan-$name" ;; esac
-    alive "$server" || start_server "$server"
+    # Nessie's tests want a 404 for histories that share nothing; the setting gives it.
+    alive "$server" || case $name in
+      nessie-rest) LOCHAN__CATALOG__MERGE_UNRELATED=false start_server "$server" ;;
+      *) start_server "$server" ;;
+    esac
     say "running kit $name"
     began=$SECONDS
     kit "$name" "$server"
