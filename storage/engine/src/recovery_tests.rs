@@ -1,10 +1,14 @@
-//! Stored indexes that a crash has left without some of their nodes.
+//! Stored indexes that a crash has left without some of their nodes, and a store that does not answer.
 
 use std::time::Duration;
 
-use lochan_storage_odb::{DerivedSpace, DerivedWrite, Store, memory::Memory};
+use lochan_storage_model::ContentKey;
+use lochan_storage_odb::{
+    DerivedSpace, DerivedWrite, Store, StoreError,
+    memory::{Hold, Memory},
+};
 
-use crate::{Options, fsck, merge::Rules, testing::*};
+use crate::{Error, Options, fsck, merge::Rules, testing::*};
 
 /// Loses every stored node but the root of a checkpoint.
 async fn lose_all_but(store: &Memory, root: lochan_storage_model::ObjectId) {
@@ -132,4 +136,35 @@ async fn two_writers_on_one_store_lose_nothing() {
     let report = fsck::fsck(store, fsck::Depth::Full, &mut |_, _| {}).await.unwrap();
     assert_eq!(report.findings, []);
     assert_eq!(report.commits, 6 * 26 + 1);
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_store_that_does_not_answer() {
+    let (engine, store) = engine_with(Rules::default(), Options::default()).await;
+    store.hold(Hold::Held);
+    let admitted = tokio::spawn({
+        let engine = engine.clone();
+        async move { try_commit(&engine, "main", vec![put("a", table(0))]).await }
+    });
+    while store.held() == 0 {
+        tokio::task::yield_now().await;
+    }
+    store.hold(Hold::Stalled("no answer".into()));
+    let admitted = admitted.await.unwrap();
+    assert!(
+        matches!(&admitted, Err(Error::Store(StoreError::Unknown(why))) if why == "no answer"),
+        "{admitted:?}"
+    );
+    let refused = try_commit(&engine, "main", vec![put("b", table(1))]).await;
+    assert!(
+        matches!(&refused, Err(Error::Store(StoreError::WritesRefused(why))) if why == "no answer"),
+        "{refused:?}"
+    );
+
+    // What was admitted is done when it answers, what was refused is not.
+    store.hold(Hold::Free);
+    commit(&engine, "main", vec![put("c", table(2))]).await;
+    let contents = contents(&engine, "main").await;
+    let keys: Vec<&ContentKey> = contents.keys().collect();
+    assert_eq!(keys, [&key("a"), &key("c")]);
 }

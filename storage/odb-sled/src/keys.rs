@@ -122,11 +122,6 @@ pub(crate) fn chunk(position: Position, number: u32) -> Vec<u8> {
     key(Space::Chunk, &[&position.bytes(), &number.to_be_bytes()])
 }
 
-/// Key of a row that means nothing: it is written to see the engine move.
-pub(crate) fn beat() -> Vec<u8> {
-    key(Space::Meta, &[b"beat"])
-}
-
 /// Key of the row that leads from an object id to positions.
 pub(crate) fn position(id: ObjectId) -> [u8; PREFIX_BYTES + ID_BYTES] {
     let mut key = [0; PREFIX_BYTES + ID_BYTES];

@@ -276,6 +276,12 @@ impl Pending {
         self.signal.notify_all();
     }
 
+    /// Has everyone who waits look for a cause.
+    pub(crate) fn wake(&self) {
+        let _queue = self.queue();
+        self.signal.notify_all();
+    }
+
     /// Has [`Pending::next`] end when nothing waits any more, or at once after a failure.
     pub(crate) fn stop(&self) {
         self.queue().stop = true;

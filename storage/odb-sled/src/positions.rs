@@ -11,6 +11,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock},
     thread::JoinHandle,
+    time::{Duration, Instant},
 };
 
 use lochan_storage_model::ObjectId;
@@ -28,6 +29,8 @@ use crate::{
 const RUN_ENTRIES: usize = 8 * 1024;
 /// Entries that wait before commits wait too.
 const WAITING_ENTRIES_MAX: usize = 64 * 1024;
+/// Longest wait of a commit for others to be written.
+const ROOM_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Damaged places of the table for which all objects are looked at.
 const DAMAGED_PLACES_MAX: usize = 64;
 /// Entries forgotten under one lock after they were written.
@@ -121,13 +124,20 @@ impl Positions {
 
     /// Waits while far too many entries have not been written. Refused once nobody writes them any more.
     pub(crate) fn wait_for_room(&self) -> Result<(), StoreError> {
+        let begun = Instant::now();
         let mut queue = lock(&self.shared.queue);
         loop {
             self.shared.trouble.check()?;
             if queue.entries.len() < WAITING_ENTRIES_MAX {
                 return Ok(());
             }
-            queue = self.shared.signal.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            let left = ROOM_WAIT_MAX.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                drop(queue);
+                self.shared.trouble.tell(Cause::other("the table of object positions takes nothing in"));
+                return self.shared.trouble.check();
+            }
+            queue = self.shared.signal.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -218,10 +228,20 @@ impl Positions {
 }
 
 impl Positions {
-    /// Writes what waits and ends the thread.
-    pub(crate) fn close(&mut self) {
+    /// Has the thread end once what waits is written.
+    pub(crate) fn stop(&self) {
         lock(&self.shared.queue).stop = true;
         self.shared.signal.notify_all();
+    }
+
+    /// Whether the thread has ended.
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Writes what waits and ends the thread.
+    pub(crate) fn close(&mut self) {
+        self.stop();
         if let Some(thread) = self.thread.take() {
             // It catches its panics; whatever it could not write is caught up at the next open.
             let _ = thread.join();

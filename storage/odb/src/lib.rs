@@ -16,6 +16,9 @@ pub mod memory;
 pub mod overlay;
 pub mod stage;
 
+/// Target of the log events that name the points a write passes. Tests kill the process there.
+pub const WRITER_POINT: &str = "lochan::writer_point";
+
 pub use batch::{
     Batch, Change, DerivedWrite, ExpectedRecord, ExpectedReference, FailedPrecondition, LogMeta, NewObject,
     Outcome, RecordChange, ReferenceChange, Refusal, Requirement,

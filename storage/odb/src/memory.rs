@@ -12,13 +12,14 @@ use std::{
     ops::Bound,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use lochan_storage_model::{CommitId, ObjectId, ObjectKind, RefName};
+use tokio::sync::watch;
 
 use crate::{
     batch::{Batch, DerivedWrite, NewObject, Outcome},
@@ -40,10 +41,26 @@ pub enum Failure {
     UnknownApplied,
 }
 
+/// How commits come back, for tests of the callers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// At once.
+    #[default]
+    Free,
+    /// Not before this changes.
+    Held,
+    /// Not before this changes, and the store says that it has stalled, and why.
+    Stalled(String),
+}
+
 /// A store in memory.
 #[derive(Debug)]
 pub struct Memory {
     state: Mutex<State>,
+    /// How commits come back.
+    hold: watch::Sender<Hold>,
+    /// Commits that wait.
+    held: AtomicUsize,
 }
 
 /// A derived row as it was before a write.
@@ -94,7 +111,7 @@ impl Default for Memory {
     fn default() -> Self {
         let instance = u128::from(INSTANCES.fetch_add(1, Ordering::Relaxed)).to_be_bytes();
         let state = State { repository: instance, instance, ..State::default() };
-        Self { state: Mutex::new(state) }
+        Self { state: Mutex::new(state), hold: watch::Sender::default(), held: AtomicUsize::default() }
     }
 }
 
@@ -116,6 +133,17 @@ impl Memory {
     /// Makes the next commit fail that has something to write.
     pub fn fail_next_commit(&self, kind: Failure) {
         self.lock().fail_next = Some(kind);
+    }
+
+    /// Sets how commits come back.
+    pub fn hold(&self, hold: Hold) {
+        self.hold.send_replace(hold);
+    }
+
+    /// Number of commits that do not come back.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.held.load(Ordering::Acquire)
     }
 
     /// Does what a restart does after a failure: takes writes again, and shows what the failed batch left behind.
@@ -375,6 +403,10 @@ impl Store for Memory {
     }
 
     async fn commit(&self, batch: Batch) -> Result<Outcome, StoreError> {
+        self.held.fetch_add(1, Ordering::AcqRel);
+        // The sender lives as long as the store.
+        let _ = self.hold.subscribe().wait_for(|hold| *hold == Hold::Free).await;
+        self.held.fetch_sub(1, Ordering::AcqRel);
         let mut state = self.lock();
         if let Some(cause) = &state.refused {
             return Err(StoreError::WritesRefused(cause.clone()));
@@ -407,5 +439,14 @@ impl Store for Memory {
 
     fn writes(&self) -> Writes {
         self.lock().refused.clone().map_or(Writes::Allowed, Writes::Refused)
+    }
+
+    async fn stalled(&self) -> String {
+        let mut told = self.hold.subscribe();
+        let told = told.wait_for(|hold| matches!(hold, Hold::Stalled(_))).await.map(|hold| hold.clone());
+        if let Ok(Hold::Stalled(why)) = told {
+            return why;
+        }
+        std::future::pending().await
     }
 }

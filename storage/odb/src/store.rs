@@ -162,6 +162,12 @@ pub trait Store: Send + Sync {
     /// Whether [`Store::commit`] would be tried.
     fn writes(&self) -> Writes;
 
+    /// Returns with the cause once a write has been under way for so long that nobody shall wait for it any more: its
+    /// outcome is unknown then, and later ones are refused. Never returns where every write comes back.
+    async fn stalled(&self) -> String {
+        std::future::pending().await
+    }
+
     /// Why reads fail for now, if they do.
     fn unreadable(&self) -> Option<String> {
         None

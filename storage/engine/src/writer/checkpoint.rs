@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use lochan_storage_model::CommitId;
-use lochan_storage_odb::{DerivedSpace, DerivedWrite};
+use lochan_storage_odb::{DerivedSpace, DerivedWrite, WRITER_POINT};
 
 use crate::{
     error::Error,
@@ -43,10 +43,12 @@ pub(crate) async fn store_checkpoint(core: &Core, commit: CommitId, tree: &Tree)
     let unsaved = Unsaved::of(tree);
     for rows in unsaved.rows() {
         core.store.put_derived(rows).await?;
+        tracing::trace!(target: WRITER_POINT, "checkpoint");
         tokio::task::yield_now().await;
     }
     for rows in history_rows(core, commit).await? {
         core.store.put_derived(rows).await?;
+        tracing::trace!(target: WRITER_POINT, "checkpoint");
         tokio::task::yield_now().await;
     }
     if let Some(root) = tree.root() {

@@ -4,6 +4,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 use lochan_storage_model::{CommitId, Micros, RefName};
+use lochan_storage_odb::{Store, StoreError, WRITER_POINT};
 use tokio::{
     runtime::Handle,
     sync::{mpsc, oneshot},
@@ -46,46 +47,59 @@ impl Spawn for Handle {
 #[derive(Clone)]
 pub(crate) struct Writer {
     jobs: mpsc::Sender<Message>,
+    store: Arc<dyn Store>,
 }
 
 impl Writer {
     /// Starts the thread.
     pub(crate) fn start(core: Arc<Core>) -> Result<Self, Error> {
         let (jobs, queue) = mpsc::channel(half_queue(&core));
+        let store = Arc::clone(&core.store);
         let runtime = Handle::current();
         // A thread of its own: a batch blocks on its sync, and nothing else shall wait for that.
         thread::Builder::new()
             .name("lochan-writer".into())
             .spawn(move || runtime.clone().block_on(run(core, queue, Arc::new(runtime))))
             .map_err(|error| Error::corrupt("writer", format!("its thread cannot be started: {error}")))?;
-        Ok(Self { jobs })
+        Ok(Self { jobs, store })
     }
 
     /// Starts the writer as a task of `spawn`, beside its checkpoints.
     pub(crate) fn start_on(core: Arc<Core>, spawn: Arc<dyn Spawn>) -> Self {
         let (jobs, queue) = mpsc::channel(half_queue(&core));
+        let store = Arc::clone(&core.store);
         spawn.clone().spawn(Box::pin(run(core, queue, spawn)));
-        Self { jobs }
+        Self { jobs, store }
     }
 
     /// Queues a job, which admits it, and waits for its verdict. A full queue is [`Error::Busy`], like a job that is not
-    /// wanted any more, and nothing is admitted.
+    /// wanted any more, and nothing is admitted; so is any while the store does not answer. Should it stop answering
+    /// later, the outcome is [`StoreError::Unknown`]: the job may still be done when it answers again.
     pub(crate) async fn ask(
         &self,
         admission: &Admission,
         job: impl FnOnce(Reply) -> Job,
     ) -> Result<Verdict, Error> {
         admission.check()?;
+        let mut stalled = self.store.stalled();
+        if let Some(why) = (&mut stalled).now_or_never() {
+            return Err(Error::Store(StoreError::WritesRefused(why)));
+        }
         let (reply, verdict) = oneshot::channel();
+        tracing::trace!(target: WRITER_POINT, "asked");
         self.jobs.try_send(Message::Job(job(reply))).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => Error::Busy { retry_after: BUSY_RETRY_AFTER },
             mpsc::error::TrySendError::Closed(_) => Error::Stopping,
         })?;
         // The writer answers every job it has taken; it can only vanish with the process or a bug.
-        verdict.await.unwrap_or_else(|_| {
-            let gone = "the writer ended before it answered".to_owned();
-            Err(Error::Store(lochan_storage_odb::StoreError::Unknown(gone)))
-        })
+        tokio::select! {
+            biased;
+            verdict = verdict => verdict.unwrap_or_else(|_| {
+                let gone = "the writer ended before it answered".to_owned();
+                Err(Error::Store(StoreError::Unknown(gone)))
+            }),
+            why = stalled => Err(Error::Store(StoreError::Unknown(why))),
+        }
     }
 
     /// A moment that every change up to now lies at or before, durable, and every later one behind.
@@ -141,11 +155,14 @@ async fn run(core: Arc<Core>, mut queue: mpsc::Receiver<Message>, spawn: Arc<dyn
         }
         let mut prepared = machine.prepare().await;
         if !prepared.is_empty() {
+            tracing::trace!(target: WRITER_POINT, "prepared");
             let outcome = core.store.commit(std::mem::take(&mut prepared.batch)).await;
+            tracing::trace!(target: WRITER_POINT, "committed");
             if let Err(error) = &outcome {
                 tracing::error!(error = %error, "a batch was not written");
             }
             machine.settle(prepared, outcome).await;
+            tracing::trace!(target: WRITER_POINT, "answered");
             for (name, head) in machine.due_checkpoints() {
                 spawn.spawn(Box::pin(checkpoint(core.clone(), name, head, told.clone())));
             }

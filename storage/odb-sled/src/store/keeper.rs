@@ -8,6 +8,11 @@
 //!                              the disk refuses   durable before    it cannot be opened
 //! ```
 //!
+//! Nobody waits for the engine under a lock of ours: whoever uses a session holds it by itself, and the session is closed
+//! once the last one has left. A write of the engine that fails in a thread of its own may wake nobody, so whoever waits
+//! inside is woken from here again and again. Where a write does not come back all the same, since the disk does not answer
+//! or the engine has lost a thread, the session stays open for reads, and writes stay refused.
+//!
 //! In every state but the first, writes are refused with the first cause. Nothing written since the last good sync is
 //! trusted: after a failed sync the system may call pages clean that never reached the disk. So the descriptor of our own
 //! sync, which was opened before the first write and reports the failure once, must sync without an error again, then the
@@ -24,6 +29,7 @@ use std::{
 };
 
 use lochan_storage_odb::{StoreError, Writes};
+use tokio::sync::watch;
 
 use super::{
     check::Trust,
@@ -43,10 +49,14 @@ const PAUSE_MIN: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// Longest wait of a read for an engine that is opened anew.
 const READ_WAIT_MAX: Duration = Duration::from_secs(5);
-/// How often a flush under way is looked at, and an engine that nobody uses.
+/// How often an engine is looked at that nobody uses.
 const WATCH_PAUSE: Duration = Duration::from_millis(250);
-/// Longest wait for the threads of the old engine to end.
+/// Longest time that a write may be under way before nobody waits for it any more.
+pub(super) const ANSWER_WAIT_MAX: Duration = Duration::from_secs(10);
+/// Longest wait for those who use a session to leave it, and then for the threads of its engine to end.
 const CLOSE_WAIT_MAX: Duration = Duration::from_secs(5);
+/// Pause between two looks whether they have left.
+const CLOSE_PAUSE: Duration = Duration::from_millis(1);
 /// File that is written, synced and removed to see whether the disk takes writes again.
 const PROBE: &str = "PROBE";
 /// Its size, in bytes.
@@ -60,9 +70,13 @@ pub(super) struct Keeper {
     main: File,
     journal: journal::Files,
     how: How,
+    /// Longest time that a write may be under way.
+    answer_wait: Duration,
     space: Space,
     pub(super) bell: Arc<Bell>,
-    /// The old engine, while its threads end.
+    /// Why nobody shall wait any more for the write under way.
+    stall: watch::Sender<Option<String>>,
+    /// The old session, while it is left and its engine's threads end.
     closing: Mutex<Option<mpsc::Receiver<()>>>,
     /// Holds the lock; last, so that the engine is closed before another process may come.
     pub(super) folder: Folder,
@@ -70,23 +84,24 @@ pub(super) struct Keeper {
 
 pub(super) enum Current {
     /// Serving, or suspended if the session has a trouble.
-    Open(Box<Session>),
+    Open(Arc<Session>),
     Closed {
         /// The failure that began it.
         first: Cause,
         /// Why reads fail.
         why: String,
-        promise: Promise,
+        promise: Arc<Promise>,
     },
 }
 
 impl Keeper {
-    /// Opens the first session. `main` is the engine's main file.
+    /// Opens the first session. `main` is the engine's main file; nobody waits longer than `answer_wait` for a write.
     pub(super) fn open(
         folder: Folder,
         config: &SledConfig,
         main: File,
         trust: Trust,
+        answer_wait: Duration,
         syncer: impl FnOnce(File, &Path) -> Box<dyn Syncer>,
     ) -> Result<Self, StoreError> {
         let how = How {
@@ -106,13 +121,15 @@ impl Keeper {
         let session = Session::open(&folder, how, Arc::clone(&syncer), &journal, trouble, 0)?;
         session.upgrade(&folder)?;
         Ok(Self {
-            current: RwLock::new(Current::Open(Box::new(session))),
+            current: RwLock::new(Current::Open(Arc::new(session))),
             syncer,
             main,
             journal,
             how,
+            answer_wait,
             space: Space::new(folder.path(), config.reserve_bytes),
             bell,
+            stall: watch::Sender::new(None),
             closing: Mutex::new(None),
             folder,
         })
@@ -123,9 +140,9 @@ impl Keeper {
     pub(super) fn with<T>(&self, work: impl Fn(&Session) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let begun = Instant::now();
         loop {
-            let (found, has_failed) = match &*self.current() {
-                Current::Open(session) => (work(session), session.has_failed()),
-                Current::Closed { why, .. } => (Err(StoreError::Read(why.clone())), true),
+            let (found, has_failed) = match self.session() {
+                Ok(session) => (work(&session), session.has_failed()),
+                Err(closed) => (Err(StoreError::Read(closed.why)), true),
             };
             match found {
                 Err(StoreError::Read(_)) if has_failed && begun.elapsed() < READ_WAIT_MAX => {
@@ -141,9 +158,17 @@ impl Keeper {
         &self,
         work: impl FnOnce(&Session) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        match self.session() {
+            Ok(session) => work(&session),
+            Err(closed) => Err(closed.first.refusal()),
+        }
+    }
+
+    /// The open session, to be used and left; or why there is none.
+    fn session(&self) -> Result<Arc<Session>, Closed> {
         match &*self.current() {
-            Current::Open(session) => work(session),
-            Current::Closed { first, .. } => Err(first.refusal()),
+            Current::Open(session) => Ok(Arc::clone(session)),
+            Current::Closed { first, why, .. } => Err(Closed { first: first.clone(), why: why.clone() }),
         }
     }
 
@@ -166,6 +191,16 @@ impl Keeper {
         }
     }
 
+    /// Returns once nobody shall wait any more for the write under way.
+    pub(super) async fn stalled(&self) -> String {
+        let mut told = self.stall.subscribe();
+        match told.wait_for(Option::is_some).await.map(|why| why.clone()) {
+            Ok(Some(why)) => why,
+            // The sender lives as long as this does.
+            _ => std::future::pending().await,
+        }
+    }
+
     /// Why reads fail, if they do.
     pub(super) fn unreadable(&self) -> Option<String> {
         match &*self.current() {
@@ -184,21 +219,25 @@ impl Keeper {
             if rung.rang {
                 self.recover();
             } else {
-                // A panic of the engine here is told by the flush that is being watched.
-                let _ = catch_unwind(AssertUnwindSafe(|| {
-                    self.with(|session| {
-                        session.has_failed();
-                        session.sink.nudge(WATCH_PAUSE);
-                        Ok(())
-                    })
-                }));
+                self.watch();
             }
+        }
+    }
+
+    /// Looks for a failure that no caller has met, and for a write that does not come back.
+    fn watch(&self) {
+        let Ok(session) = self.session() else { return };
+        if !session.has_failed() && session.is_stuck(self.answer_wait) {
+            let cause = Cause::other(format!("a write has not been answered for {:?}", self.answer_wait));
+            self.stall.send_replace(Some(session.trouble.tell(cause).text.clone()));
+            // Whoever waits for rows to be taken in looks for a cause.
+            session.table.pending.wake();
         }
     }
 
     /// Closes the session for good.
     pub(super) fn end(&self) {
-        if let Err(Setback::Later(why) | Setback::Never(why)) = self.close(&mut self.current_mut()) {
+        if let Err(Setback::Later(why) | Setback::Never(why)) = self.close() {
             tracing::warn!(why, "the store was not closed in order; only derived rows can be missing");
         }
     }
@@ -222,18 +261,18 @@ impl Keeper {
     }
 
     fn attempt(&self) -> Result<(), Setback> {
-        if let Current::Open(session) = &*self.current()
-            && session.trouble.cause().is_none()
-        {
+        if self.session().is_ok_and(|session| session.trouble.cause().is_none()) {
             return Ok(());
         }
         self.probe()
             .map_err(|error| Setback::Later(format!("the disk does not take writes yet: {error}")))?;
         // From here on readers wait, unless this takes too long.
-        let mut current = self.current_mut();
-        self.close(&mut current)?;
+        self.close()?;
         self.settle().map_err(|error| Setback::Later(format!("the files cannot be synced: {error}")))?;
-        let Current::Closed { promise, .. } = &*current else { return Ok(()) };
+        let promise = match &*self.current() {
+            Current::Closed { promise, .. } => Arc::clone(promise),
+            Current::Open(_) => return Ok(()),
+        };
         let trouble = Arc::new(Trouble::none(Arc::clone(&self.bell)));
         let opened = catch_unwind(AssertUnwindSafe(|| {
             let session = Session::open(
@@ -244,7 +283,7 @@ impl Keeper {
                 Arc::clone(&trouble),
                 promise.batch,
             )?;
-            let kept = session.keeps(promise);
+            let kept = session.keeps(&promise);
             Ok((session, kept))
         }));
         let opened = opened.unwrap_or_else(|_| Err(StoreError::Open("the engine panicked".into())));
@@ -256,29 +295,34 @@ impl Keeper {
             self.bell.wait(Duration::ZERO);
             Setback::Never(cause)
         });
-        *current = Current::Open(Box::new(session));
+        *self.current_mut() = Current::Open(Arc::new(session));
         verdict
     }
 
     /// Closes the session, keeping in mind what it had promised.
-    fn close(&self, current: &mut Current) -> Result<(), Setback> {
+    fn close(&self) -> Result<(), Setback> {
         let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Current::Open(session) = &*current {
+        if let Ok(session) = self.session() {
+            // What a write under way has changed is a part of the promise. No further one begins.
+            if !session.is_left_by_writers(CLOSE_WAIT_MAX, CLOSE_PAUSE) {
+                return Err(Setback::Later("a write does not come back".into()));
+            }
             let first = session.trouble.cause().cloned().unwrap_or_else(|| Cause::other("closed"));
             let why = format!("the engine is being opened anew after a failure: {}", first.text);
-            let promise = session.promise();
-            if let Current::Open(session) =
-                std::mem::replace(current, Current::Closed { first, why, promise })
-            {
-                let (done, ended) = mpsc::channel();
-                *closing = Some(ended);
-                // On a thread of its own: at its end the engine waits for threads of its own, and panics if a sync fails.
-                let ending = std::thread::Builder::new().name("lochan-closing".into()).spawn(move || {
-                    let _ = catch_unwind(AssertUnwindSafe(|| drop(session)));
-                    let _ = done.send(());
-                });
-                ending.map_err(|error| Setback::Later(format!("cannot start a thread: {error}")))?;
-            }
+            self.stall.send_replace(None);
+            let promise = Arc::new(session.promise());
+            drop(session);
+            let old = std::mem::replace(&mut *self.current_mut(), Current::Closed { first, why, promise });
+            let (done, ended) = mpsc::channel();
+            *closing = Some(ended);
+            // On a thread of its own: at its end the engine waits for threads of its own, and panics if a sync fails.
+            let ending = std::thread::Builder::new().name("lochan-closing".into()).spawn(move || {
+                if let Current::Open(session) = old {
+                    let _ = catch_unwind(AssertUnwindSafe(|| drop(left_by_all(session))));
+                }
+                let _ = done.send(());
+            });
+            ending.map_err(|error| Setback::Later(format!("cannot start a thread: {error}")))?;
         }
         match closing.as_ref().map(|ended| ended.recv_timeout(CLOSE_WAIT_MAX)) {
             Some(Err(mpsc::RecvTimeoutError::Timeout)) => {
@@ -322,6 +366,26 @@ impl Keeper {
     pub(super) fn current_mut(&self) -> RwLockWriteGuard<'_, Current> {
         self.current.write().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Waits until nobody else uses a session. Whoever waits inside for a write that has failed is woken.
+fn left_by_all(mut session: Arc<Session>) -> Session {
+    loop {
+        match Arc::try_unwrap(session) {
+            Ok(session) => return session,
+            Err(used) => session = used,
+        }
+        session.sink.wake();
+        std::thread::sleep(CLOSE_PAUSE);
+    }
+}
+
+/// That there is no session.
+struct Closed {
+    /// The failure that began it.
+    first: Cause,
+    /// Why reads fail.
+    why: String,
 }
 
 /// Why an attempt to go on has not succeeded.

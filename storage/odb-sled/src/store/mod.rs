@@ -17,6 +17,7 @@ use std::{
     fs::{File, OpenOptions},
     path::Path,
     sync::Arc,
+    time::Duration,
 };
 
 use lochan_storage_odb::StoreError;
@@ -32,7 +33,7 @@ use crate::{
 };
 
 use check::Trust;
-use keeper::Keeper;
+use keeper::{ANSWER_WAIT_MAX, Keeper};
 
 /// A store in a folder of this machine.
 ///
@@ -58,14 +59,14 @@ impl SledStore {
                 Durability::Os => Box::new(NoSyncer),
             }
         };
-        Self::open_checked(config, Trust::Marked, make)
+        Self::open_checked(config, Trust::Marked, ANSWER_WAIT_MAX, make)
     }
 
     /// Opens what is left of a damaged store: the engine drops what it cannot read, for good. Only for a copy that
     /// something is to be saved from.
     pub fn salvage(config: &SledConfig) -> Result<Self, StoreError> {
         let make = |file, engine: &Path| -> Box<dyn Syncer> { Box::new(FileSyncer::new(file, engine)) };
-        Self::open_checked(config, Trust::Nothing, make)
+        Self::open_checked(config, Trust::Nothing, ANSWER_WAIT_MAX, make)
     }
 
     /// Opens a store with a sync of the caller's.
@@ -74,12 +75,23 @@ impl SledStore {
         config: &SledConfig,
         syncer: impl FnOnce(File, &Path) -> Box<dyn Syncer>,
     ) -> Result<Self, StoreError> {
-        Self::open_checked(config, Trust::Marked, syncer)
+        Self::open_checked(config, Trust::Marked, ANSWER_WAIT_MAX, syncer)
+    }
+
+    /// Opens a store that waits no longer than `answer_wait` for a write.
+    #[cfg(test)]
+    pub(crate) fn open_impatient(
+        config: &SledConfig,
+        answer_wait: Duration,
+        syncer: impl FnOnce(File, &Path) -> Box<dyn Syncer>,
+    ) -> Result<Self, StoreError> {
+        Self::open_checked(config, Trust::Marked, answer_wait, syncer)
     }
 
     fn open_checked(
         config: &SledConfig,
         trust: Trust,
+        answer_wait: Duration,
         syncer: impl FnOnce(File, &Path) -> Box<dyn Syncer>,
     ) -> Result<Self, StoreError> {
         let folder = Folder::open(&config.path, |engine| {
@@ -94,7 +106,7 @@ impl SledStore {
         let opened = OpenOptions::new().read(true).write(true).open(&main);
         let file =
             opened.map_err(|error| StoreError::Open(format!("cannot open {}: {error}", main.display())))?;
-        let keeper = Arc::new(Keeper::open(folder, config, file, trust, syncer)?);
+        let keeper = Arc::new(Keeper::open(folder, config, file, trust, answer_wait, syncer)?);
         let thread = std::thread::Builder::new()
             .name("lochan-keeper".into())
             .spawn({

@@ -86,6 +86,10 @@ impl Store for SledStore {
         self.keeper.writes()
     }
 
+    async fn stalled(&self) -> String {
+        self.keeper.stalled().await
+    }
+
     fn unreadable(&self) -> Option<String> {
         self.keeper.unreadable()
     }

@@ -11,12 +11,12 @@ use std::{
 };
 
 use lochan_storage_model::{ObjectId, ObjectKind, RefName};
-use lochan_storage_odb::{Damage, Reference, StoreError};
+use lochan_storage_odb::{Damage, Reference, StoreError, WRITER_POINT};
 use uuid::Uuid;
 
 use super::{
     check::{self, Trust},
-    sink::{Drain, Marks, Sink, reached},
+    sink::{Drain, Marks, STOP_PAUSE, Sink, reached},
 };
 use crate::{
     batch::Rows,
@@ -57,6 +57,8 @@ pub(crate) struct Session {
     pub(super) is_deleting: AtomicBool,
     /// What is known to be lost, in a damaged store that was opened all the same.
     pub(super) losses: Vec<Damage>,
+    /// The write under way.
+    pub(super) writing: UnderWay,
     drain: Drain,
 }
 
@@ -104,10 +106,13 @@ impl Session {
         // Before anything looks at the log, and before the engine overwrites parts of it.
         tail::guard(&engine)
             .map_err(|error| StoreError::Open(format!("cannot keep the end of the log: {error}")))?;
+        tracing::trace!(target: WRITER_POINT, "guarded");
         let checked = check::before(folder.path(), &engine, how.trust)?;
         let db = open_engine(&engine, how.cache_bytes)?;
+        tracing::trace!(target: WRITER_POINT, "opened");
         tail::release(&engine)
             .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", engine.display())))?;
+        tracing::trace!(target: WRITER_POINT, "released");
         db.flush().map_err(|error| failed("flush", &error))?;
         let (log, main_bytes) = reached(&db, &engine);
         folder::sync_engine(&engine)
@@ -133,11 +138,12 @@ impl Session {
             pending: Arc::clone(&pending),
             marks: Mutex::new(Marks::begin(mark, first, how.is_durable)),
             state: Mutex::new(state),
-            flushing: UnderWay::default(),
+            taking_in: UnderWay::default(),
         });
         let mut session = Self {
             positions,
             table: Table { tree, pending },
+            writing: UnderWay::default(),
             drain: Drain::start(Arc::clone(&sink))?,
             sink,
             trouble,
@@ -228,6 +234,11 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        self.positions.stop();
+        while !self.positions.has_stopped() {
+            self.sink.wake();
+            std::thread::sleep(STOP_PAUSE);
+        }
         self.positions.close();
         self.drain.close();
         if self.trouble.cause().is_some() {

@@ -7,17 +7,18 @@ use std::{
     time::Duration,
 };
 
-use lochan_storage_odb::StoreError;
+use lochan_storage_odb::{StoreError, WRITER_POINT};
 
 use crate::{
-    keys,
     mark::{Mark, MarkFile},
     pending::{Group, Pending},
-    rows,
     sums::State,
     sync::Syncer,
     trouble::{Cause, Trouble, UnderWay},
 };
+
+/// Pause between two looks whether a thread has ended.
+pub(super) const STOP_PAUSE: Duration = Duration::from_millis(1);
 
 /// The engine as a place to put rows.
 pub(crate) struct Sink {
@@ -31,8 +32,8 @@ pub(crate) struct Sink {
     pub(super) marks: Mutex<Marks>,
     /// What the engine holds.
     pub(super) state: Mutex<State>,
-    /// The flush under way.
-    pub(super) flushing: UnderWay,
+    /// The group that is being taken in.
+    pub(super) taking_in: UnderWay,
 }
 
 /// How far the store is, noted outside of the engine.
@@ -56,30 +57,25 @@ impl Sink {
         let entering = self.pending.entering();
         self.tree.apply_batch(rows).map_err(|error| Cause::engine("write failed", &error))?;
         drop(entering);
-        self.flush()?;
+        tracing::trace!(target: WRITER_POINT, "taken in");
+        self.db.flush().map_err(|error| Cause::engine("flush failed", &error))?;
+        tracing::trace!(target: WRITER_POINT, "flushed");
         let (log, main_bytes) = reached(&self.db, &self.engine);
         self.syncer.sync().map_err(|error| Cause::system("sync failed", &error))?;
+        tracing::trace!(target: WRITER_POINT, "synced");
         *self.state() = state;
         self.mark(|last| Mark { stored: group.through, log, main_bytes, ..last });
         self.pending.stored_through(group);
         Ok(())
     }
 
-    /// Has the engine hand everything to the system. Watched from outside, see [`Sink::nudge`].
-    fn flush(&self) -> Result<(), Cause> {
-        self.flushing.begin();
-        let flushed = self.db.flush();
-        self.flushing.end();
-        flushed.map(drop).map_err(|error| Cause::engine("flush failed", &error))
-    }
-
-    /// Wakes a flush that takes longer than `after`. When a write of the engine fails while another of its threads writes
-    /// too, it notes the failure but wakes nobody; any write that comes later finds the note and wakes everyone.
-    pub(super) fn nudge(&self, after: Duration) {
-        if self.flushing.lasts(after) {
-            // It succeeds on a disk that is merely slow, and the row means nothing.
-            let _ = self.tree.insert(keys::beat(), rows::write_number(0));
-        }
+    /// Wakes whoever waits inside the engine for something that has failed, and returns that failure. When a write fails
+    /// while another thread writes too, the engine notes it but wakes nobody.
+    pub(super) fn wake(&self) -> Option<sled::Error> {
+        let error = self.db.context.global_error().err()?;
+        // With a failure noted this waits for nothing: it tells everyone and returns.
+        let _ = self.db.context.pagecache.log.make_stable(i64::MAX);
+        Some(error)
     }
 
     /// Notes that a batch is durable in the journal.
@@ -146,7 +142,9 @@ impl Drain {
             move || {
                 while let Some(group) = sink.pending.next() {
                     // What failed is told; then there is no next group.
+                    sink.taking_in.begin();
                     let _ = sink.trouble.attempt(|| sink.take_in(&group));
+                    sink.taking_in.end();
                 }
             }
         });
@@ -158,6 +156,10 @@ impl Drain {
     pub(super) fn close(&mut self) {
         self.sink.pending.stop();
         if let Some(thread) = self.thread.take() {
+            while !thread.is_finished() {
+                self.sink.wake();
+                std::thread::sleep(STOP_PAUSE);
+            }
             // It catches its panics; what it could not take in is in the journal.
             let _ = thread.join();
         }

@@ -44,7 +44,13 @@ impl Deref for Opened<'_> {
 impl DerefMut for Opened<'_> {
     fn deref_mut(&mut self) -> &mut Session {
         match &mut *self.0 {
-            keeper::Current::Open(session) => session,
+            keeper::Current::Open(session) => {
+                // The keeper may be looking at it.
+                while Arc::strong_count(session) > 1 {
+                    std::thread::yield_now();
+                }
+                Arc::get_mut(session).unwrap()
+            }
             keeper::Current::Closed { why, .. } => panic!("{why}"),
         }
     }

@@ -2,13 +2,14 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{MutexGuard, PoisonError, atomic::Ordering},
+    sync::{MutexGuard, PoisonError, TryLockError, atomic::Ordering},
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 use lochan_storage_model::{ObjectId, ObjectKind, RefName};
 use lochan_storage_odb::{
-    Batch, DerivedWrite, NewObject, Outcome, Record, RecordSpace, Reference, StoreError,
+    Batch, DerivedWrite, NewObject, Outcome, Record, RecordSpace, Reference, StoreError, WRITER_POINT,
     stage::{Durable, Staged, StagedRecord, StagedReference, check_derived_bounds, stage},
 };
 
@@ -79,6 +80,8 @@ impl Session {
 
     /// The right to write, one at a time.
     pub(super) fn writer(&self) -> Result<MutexGuard<'_, Writer>, StoreError> {
+        // The write before it may not come back.
+        self.trouble.check()?;
         // What a panic may leave behind is a number not used and a row not whole in `scratch`; both are overwritten.
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         self.trouble.check()?;
@@ -105,12 +108,17 @@ impl Session {
         let pending = &self.table.pending;
         pending.wait_for_room()?;
         pending.begin(moves);
-        self.trouble.attempt(|| {
+        self.writing.begin();
+        let written = self.trouble.attempt(|| {
             let file = journal
                 .append(*batch, &rows, pending.stored())
                 .map_err(|error| Cause::system("write failed", &error))?;
+            tracing::trace!(target: WRITER_POINT, "journaled");
             self.sink.syncer.sync_journal(file).map_err(|error| Cause::system("sync failed", &error))
-        })?;
+        });
+        self.writing.end();
+        written?;
+        tracing::trace!(target: WRITER_POINT, "journal synced");
         self.sink.acknowledge(*batch);
         // Before the references, which lead to the objects.
         self.positions.add(*batch, placed);
@@ -127,11 +135,32 @@ impl Session {
 
     /// Whether it has failed: the threads of the engine fail by themselves, too, and then even reads may.
     pub(super) fn has_failed(&self) -> bool {
-        // A page that is damaged is noted there too; no other session would read it better.
-        if let Err(error @ sled::Error::Io(_)) = self.sink.db.context.global_error() {
+        if let Some(error) = self.sink.wake()
+            // No other session would read a damaged page better.
+            && !matches!(error, sled::Error::Corruption { .. })
+        {
             self.trouble.tell(Cause::engine("the engine failed", &error));
         }
         self.trouble.cause().is_some()
+    }
+
+    /// Whether a write has been under way for longer than `time`.
+    pub(super) fn is_stuck(&self, time: Duration) -> bool {
+        self.writing.lasts(time) || self.sink.taking_in.lasts(time)
+    }
+
+    /// Whether no write is under way any more, waiting for that no longer than `within`.
+    pub(super) fn is_left_by_writers(&self, within: Duration, pause: Duration) -> bool {
+        let begun = Instant::now();
+        let is_writing = || matches!(self.writer.try_lock(), Err(TryLockError::WouldBlock));
+        while is_writing() || self.sink.taking_in.lasts(Duration::ZERO) {
+            if begun.elapsed() > within {
+                return false;
+            }
+            self.sink.wake();
+            std::thread::sleep(pause);
+        }
+        true
     }
 
     fn add_objects(

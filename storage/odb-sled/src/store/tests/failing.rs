@@ -1,9 +1,11 @@
 use std::{
     io,
     sync::{
+        Condvar,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, Sender, channel},
     },
+    time::Duration,
 };
 
 use lochan_storage_odb::{
@@ -156,6 +158,66 @@ impl Syncer for Gate {
         self.begun.send(()).map_err(io::Error::other)?;
         self.end.lock().unwrap().recv().map_err(io::Error::other)
     }
+}
+
+/// Syncs that do not come back while it is held.
+#[derive(Default)]
+struct Held {
+    is_held: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Held {
+    fn set(&self, is_held: bool) {
+        *self.is_held.lock().unwrap() = is_held;
+        self.changed.notify_all();
+    }
+}
+
+impl Syncer for Arc<Held> {
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_journal(&self, _: &File) -> io::Result<()> {
+        drop(self.changed.wait_while(self.is_held.lock().unwrap(), |held| *held).unwrap());
+        Ok(())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_that_does_not_come_back_is_not_waited_for_and_reads_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let held = Arc::new(Held::default());
+    let patience = Duration::from_secs(3);
+    let store = SledStore::open_impatient(&config, patience, |_, _| Box::new(Arc::clone(&held))).unwrap();
+    let store = Arc::new(store);
+    let (first, second, third) = (commit("first"), commit("second"), commit("third"));
+    let (at_first, at_second) = (CommitId::new(first.id), CommitId::new(second.id));
+    land(&*store, moved(None, &first)).await;
+    held.set(true);
+    let writing = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.commit(moved(Some(at_first), &second)).await }
+    });
+    let why = store.stalled().await;
+    assert!(why.contains("has not been answered"), "{why}");
+    assert_eq!(store.writes(), Writes::Refused(why));
+    let refused = store.commit(put(0..1)).await;
+    assert!(matches!(&refused, Err(StoreError::WritesRefused(_))), "{refused:?}");
+    assert_eq!(store.unreadable(), None);
+    assert_eq!(store.reference(&main()).await.unwrap().unwrap().number, 1, "reads show what was durable");
+    assert!(!writing.is_finished());
+
+    // It comes back after all, and then the store by itself.
+    held.set(false);
+    assert_eq!(writing.await.unwrap().unwrap().refused, []);
+    recovered(&store).await;
+    assert_eq!(store.reference(&main()).await.unwrap().unwrap().number, 2);
+    land(&*store, moved(Some(at_second), &third)).await;
+    let stalled = tokio::time::timeout(Duration::ZERO, store.stalled()).await;
+    assert!(stalled.is_err(), "it answers again");
 }
 
 fn with_record(mut batch: Batch, value: &str) -> Batch {
