@@ -16,6 +16,8 @@ mod image;
 mod model;
 mod preload;
 mod record;
+#[cfg(test)]
+mod tests;
 
 pub use image::{Fate, Tear};
 pub use model::Disk;
