@@ -55,7 +55,8 @@ struct control {
   uint64_t seen, struck; /* told */
   uint64_t free_bytes;   /* what statvfs says; 0 for the truth */
   uint64_t budget;       /* bytes that can still be written, if `is_small` */
-  uint32_t is_small, pad;
+  uint32_t is_small;
+  uint32_t late_ms;      /* a call that is struck and fails or stops short returns so much later */
 };
 
 enum action { FAIL = 1, SHORT, DELAY, STOP, KILL };
@@ -141,6 +142,7 @@ static int strike(enum kind kind, uint32_t *delay) {
   int action = (int)control->action;
   note(STRUCK, 0, NULL, 0, kind, action, NULL, 0);
   if (action == DELAY) *delay = control->arg;
+  if (action == FAIL || action == SHORT) *delay = control->late_ms;
   if (action == STOP) syscall(SYS_kill, getpid(), SIGSTOP);
   if (action == KILL) syscall(SYS_kill, getpid(), SIGKILL);
   return action == FAIL || action == SHORT ? action : 0;

@@ -229,8 +229,15 @@ async fn a_full_or_failing_disk_is_told_on_every_surface_and_passes_by_itself() 
 
     // Every sync fails.
     let before = server.commits().await;
-    let strike =
-        Strike { calls: Calls::Sync, nth: 1, action: Action::Fail(EIO), is_lasting: true, lose: 1, seed: 1 };
+    let strike = Strike {
+        calls: Calls::Sync,
+        nth: 1,
+        action: Action::Fail(EIO),
+        is_lasting: true,
+        lose: 1,
+        seed: 1,
+        late_ms: 0,
+    };
     server.control.strike(&strike).unwrap();
     let (status, body) = server.commit().await;
     assert_eq!(status, 500, "nobody knows what became of it: {body}");

@@ -1,14 +1,15 @@
-//! `lochan-faults kill-point`: the process dies at the k-th write or sync, before it is done.
+//! `lochan-faults kill-point`: the process dies at a named point of the writer, at the rename of a snapshot, or at the k-th
+//! write or sync, before it is done.
 
-use std::{os::unix::process::ExitStatusExt, time::Duration, time::Instant};
+use std::{collections::BTreeMap, os::unix::process::ExitStatusExt, time::Duration, time::Instant};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use lochan_tests_faults::{
     child::{self, Ending},
     disk::{self, Action, Calls, EventKind, Preload, Strike, read_record},
     rng::Rng,
     shard::Shard,
-    work::{CrowdCheck, ScriptCheck, Thoroughness, marks},
+    work::{CrowdCheck, Death, POINTS, ScriptCheck, Thoroughness, When, marks},
 };
 
 use super::{Cases, Scratch, report, seed_or_now, work_command};
@@ -25,6 +26,18 @@ const SCRIPT_ONE_IN: u64 = 4;
 const WRITERS: (u64, u64) = (16, 64);
 /// Writes and syncs until the kill, at most; a run that ends before it is a run without a kill.
 const CALLS_MAX: u64 = 900;
+/// How often a point comes up at most before the kill; a run may have fewer.
+const JOBS_MAX: u64 = 150;
+const BATCHES_MAX: u64 = 20;
+const GROUPS_MAX: u64 = 4;
+const CHECKPOINTS_MAX: u64 = 8;
+/// Renames of a start: the end of the log that is kept, and the snapshot.
+const RENAMES: u64 = 2;
+/// Operations before the start in which the process is killed.
+const OPERATIONS_BEFORE: u64 = 60;
+/// What is killed at beside the points of the writer.
+const SNAPSHOT: &str = "snapshot";
+const CALL: &str = "call";
 
 /// Flags of the subcommand.
 #[derive(clap::Args)]
@@ -32,6 +45,9 @@ pub struct Args {
     /// Kills.
     #[arg(long, default_value_t = 2000)]
     kills: u64,
+    /// Only at this point of the writer, `snapshot`, or `call`; without it at all by turns.
+    #[arg(long)]
+    point: Option<String>,
     /// Part of the run, such as 1/8.
     #[arg(long, default_value = "1/1")]
     shard: Shard,
@@ -46,19 +62,31 @@ pub fn run(args: &Args) -> Result<bool> {
     let scratch = Scratch::new(None)?;
     let library = disk::build(scratch.path())?;
     let began = Instant::now();
-    let (mut kills, mut acknowledged) = (0, 0);
+    let names: Vec<&str> = POINTS.iter().map(|(name, _)| *name).chain([SNAPSHOT, CALL]).collect();
+    let points = match &args.point {
+        None => names,
+        Some(wanted) => names.into_iter().filter(|name| name == wanted).collect(),
+    };
+    ensure!(!points.is_empty(), "there is no such point");
+    let mut kills: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let mut acknowledged = 0;
     let cases =
         Cases { scratch: &scratch, library: &library, shard: args.shard, count: args.kills, word: "kill" };
     let violations = cases.run(|preload, number| {
-        let (was_killed, acks) = one(preload, seed, number)?;
-        kills += u64::from(was_killed);
+        let at = points.get(number as usize % points.len()).copied().unwrap_or(CALL);
+        let (was_killed, acks) = one(preload, at, seed, number).with_context(|| format!("at {at}"))?;
+        let (killed, tried) = kills.entry(at).or_default();
+        (*killed, *tried) = (*killed + u64::from(was_killed), *tried + 1);
         acknowledged += acks;
         Ok(())
     })?;
+    let at = kills.iter().map(|(at, (killed, tried))| format!("{at} {killed}/{tried}"));
     let text = format!(
-        "kill-point: seed {seed}, shard {}: {kills} kills in {} s, {acknowledged} acknowledged",
+        "kill-point: seed {seed}, shard {}: {} kills in {} s ({}), {acknowledged} acknowledged",
         args.shard,
-        began.elapsed().as_secs()
+        kills.values().map(|(killed, _)| killed).sum::<u64>(),
+        began.elapsed().as_secs(),
+        at.collect::<Vec<_>>().join(", ")
     );
     let well = report(&text, &violations)?;
     scratch.end(well);
@@ -66,21 +94,47 @@ pub fn run(args: &Args) -> Result<bool> {
 }
 
 /// One run until its kill, and a look at what it leaves. Whether it was killed, and what was acknowledged.
-fn one(preload: &Preload, seed: u64, number: u64) -> Result<(bool, u64)> {
+fn one(preload: &Preload, at: &str, seed: u64, number: u64) -> Result<(bool, u64)> {
     let mut rng = Rng::part(seed, number, 9);
-    let is_script = rng.below(SCRIPT_ONE_IN) == 0;
+    let when = POINTS.iter().find(|(name, _)| *name == at).map(|(_, when)| *when);
+    let at_start = when == Some(When::Start) || at == SNAPSHOT;
+    let is_script = at_start || when == Some(When::Checkpoint) || rng.below(SCRIPT_ONE_IN) == 0;
     let writers = if is_script { 0 } else { WRITERS.0 + rng.below(WRITERS.1 - WRITERS.0 + 1) };
     let count = if is_script { OPERATIONS } else { COMMITS };
+    if at_start {
+        let mut command = work_command(preload, OPERATIONS_BEFORE, 0, rng.draw())?;
+        preload.prepare(&mut command, true)?;
+        let ending = child::run(&mut command, Duration::from_secs(WAIT_S_MAX), || Ok(()))?;
+        ensure!(matches!(&ending, Ending::Ended(status, _) if status.success()), "before: {ending:?}");
+    }
     let mut command = work_command(preload, count, writers, rng.draw())?;
     let control = preload.prepare(&mut command, true)?;
-    control.strike(&Strike {
-        calls: Calls::WriteOrSync,
-        nth: 1 + rng.below(CALLS_MAX),
-        action: Action::Kill,
-        is_lasting: false,
-        lose: 0,
-        seed,
-    })?;
+    match when {
+        Some(when) => {
+            let most = match when {
+                When::Job => JOBS_MAX,
+                When::Batch => BATCHES_MAX,
+                When::Group => GROUPS_MAX,
+                When::Checkpoint => CHECKPOINTS_MAX,
+                When::Start => 1,
+            };
+            let death = Death { point: at.to_owned(), nth: 1 + rng.below(most) };
+            command.arg("--die").arg(death.to_string());
+        }
+        None => {
+            let (calls, most) =
+                if at == SNAPSHOT { (Calls::Rename, RENAMES) } else { (Calls::WriteOrSync, CALLS_MAX) };
+            control.strike(&Strike {
+                calls,
+                nth: 1 + rng.below(most),
+                action: Action::Kill,
+                is_lasting: false,
+                lose: 0,
+                seed,
+                late_ms: 0,
+            })?;
+        }
+    }
     let was_killed = match child::run(&mut command, Duration::from_secs(WAIT_S_MAX), || Ok(()))? {
         Ending::Ended(status, _) if status.signal() == Some(SIGKILL) => true,
         Ending::Ended(status, told) => {

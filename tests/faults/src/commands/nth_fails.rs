@@ -21,6 +21,8 @@ const OPERATIONS_AFTER: u64 = 5;
 const CUTS_BEHIND: u64 = 3;
 /// Violations after which no more cases are tried.
 const VIOLATIONS_MAX: usize = 8;
+/// How much later every second failure is told, in milliseconds.
+const LATE_MS: u32 = 5;
 const EIO: u32 = 5;
 const ENOSPC: u32 = 28;
 
@@ -150,7 +152,9 @@ fn cases(scratch: &Scratch, library: &Path, args: &Args, seed: u64) -> Result<Ve
                 _ => Action::Fail(EIO),
             };
             let lose = if calls == Calls::Sync { (nth % 3) as u32 } else { 0 };
-            cases.push(Strike { calls, nth, action, is_lasting: false, lose, seed: seed ^ nth });
+            // By turns, so that each way to fail comes late too.
+            let late_ms = if nth / 3 % 2 == 0 { LATE_MS } else { 0 };
+            cases.push(Strike { calls, nth, action, is_lasting: false, lose, seed: seed ^ nth, late_ms });
         }
     }
     Ok(cases)

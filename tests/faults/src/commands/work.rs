@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use lochan_tests_faults::work::{crowd, script};
+use lochan_tests_faults::work::{Death, crowd, die_at, script};
 
 /// Flags of the subcommand.
 #[derive(clap::Args)]
@@ -23,10 +23,16 @@ pub struct Args {
     /// Seed of the script.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Point of the writer at which the process dies, such as `journaled:3` for the third time.
+    #[arg(long)]
+    die: Option<Death>,
 }
 
 /// Runs to the end.
 pub fn run(args: &Args) -> Result<bool> {
+    if let Some(death) = args.die.clone() {
+        die_at(death)?;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         match args.writers {

@@ -110,6 +110,8 @@ pub struct Strike {
     pub lose: u32,
     /// For the choice of those pages.
     pub seed: u64,
+    /// How much later a call that fails or is short returns, in milliseconds: others then wait for it already.
+    pub late_ms: u32,
 }
 
 /// The file of control of one process.
@@ -140,6 +142,7 @@ impl Control {
         self.put(28, &strike.lose.to_le_bytes())?;
         self.put(32, &strike.seed.to_le_bytes())?;
         self.put(40, &[0; 16])?;
+        self.put(76, &strike.late_ms.to_le_bytes())?;
         self.put(4, &strike.calls.mask().to_le_bytes())
     }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::{Event, EventKind};
 
 /// Most references and records of the work.
-const ROWS_MAX: usize = 1000;
+pub(super) const ROWS_MAX: usize = 1000;
 /// Space of the records that the work writes.
 pub(super) const SPACE: RecordSpace = RecordSpace::Run;
 

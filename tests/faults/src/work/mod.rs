@@ -5,10 +5,13 @@
 mod crowd;
 mod marks;
 mod open;
+mod points;
+mod reader;
 mod script;
 mod verify;
 
 pub use crowd::crowd;
 pub use marks::{Mark, Outcome, State, marks};
+pub use points::{Death, POINTS, When, die_at};
 pub use script::script;
 pub use verify::{CrowdCheck, ScriptCheck, Thoroughness, check_writable};

@@ -16,6 +16,7 @@ use lochan_storage_odb::{ExpectedRecord, NewObject, RecordChange, RefKind, Refer
 use super::{
     marks::{Mark, Outcome, SPACE, Speaker, State},
     open::{key, name, open_again, open_store, resumed, start_engine},
+    reader::Reader,
 };
 use crate::rng::Rng;
 
@@ -37,6 +38,7 @@ pub async fn script(data: &Path, marks: &Path, count: u64, seed: u64) -> Result<
     let speaker = Speaker::open(marks)?;
     let store = open_store(data)?;
     let engine = start_engine(&store)?;
+    let reader = Reader::start(&store);
     let mut state = State::read(&*store).await?;
     // Where an earlier process ended, nobody knows what became of its last operation.
     speaker.say(&Mark::Known { outcome: Outcome::Unknown, state: state.clone() })?;
@@ -76,6 +78,7 @@ pub async fn script(data: &Path, marks: &Path, count: u64, seed: u64) -> Result<
         state = now;
         speaker.say(&Mark::Known { outcome, state: state.clone() })?;
     }
+    reader.end().await?;
     script.engine.stop(std::time::Duration::from_secs(30)).await;
     Ok(())
 }
