@@ -11,13 +11,16 @@ use lochan_storage_odb::{
 use crate::{
     engine::Engine,
     error::Error,
-    writer::{Admission, Job, Who},
+    writer::{Admission, BUSY_RETRY_AFTER, Job, Who},
 };
 
 pub use restore::{Deed, Restoration, Restored, Side};
 
 /// Log entries among which the creator of a reference looks for its own.
 const CREATED_WITHIN_MAX: usize = 16;
+
+/// Times that a change of a reference is tried again because others have changed its kind meanwhile.
+const KIND_CHANGES_MAX: usize = 4;
 
 /// How a reference relates to the default branch (Nessie API, 4.1, ReferenceMetadata).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,11 +94,7 @@ impl Engine {
     ) -> Result<Reference, Error> {
         let found = self.expect_at(name, expected).await?;
         self.must_exist(target).await?;
-        let before = ExpectedReference::At(found.kind, expected);
-        let admission = who.admission.clone();
-        let change = self.change(name, before, Some((found.kind, target)), RefOperation::Assign, who);
-        self.move_from(&admission, change, expected).await?;
-        Ok(found)
+        self.move_from(found, |kind| Some((kind, target)), RefOperation::Assign, who).await
     }
 
     /// Deletes a reference, if it is at `expected`. Fails like [`Engine::assign_reference`]. Returns it as it was.
@@ -106,11 +105,7 @@ impl Engine {
         who: Who,
     ) -> Result<Reference, Error> {
         let found = self.expect_at(name, expected).await?;
-        let before = ExpectedReference::At(found.kind, expected);
-        let admission = who.admission.clone();
-        let change = self.change(name, before, None, RefOperation::Delete, who);
-        self.move_from(&admission, change, expected).await?;
-        Ok(found)
+        self.move_from(found, |_| None, RefOperation::Delete, who).await
     }
 
     /// Distance of `commit` from `default`, along first parents only.
@@ -172,15 +167,29 @@ impl Engine {
         self.writer.ask(admission, job).await.map(drop)
     }
 
+    /// Moves a reference from where it was found, whatever kind it has by then, to what `new` makes of its kind. Returns it
+    /// as it was.
     async fn move_from(
         &self,
-        admission: &Admission,
-        change: ReferenceChange,
-        expected: CommitId,
-    ) -> Result<(), Error> {
-        match self.move_reference(admission, change).await {
-            Err(Error::ReferenceMoved(found)) => Err(Error::UnexpectedHash { expected, found }),
-            other => other,
+        mut found: Reference,
+        new: impl Fn(RefKind) -> Option<(RefKind, CommitId)>,
+        operation: RefOperation,
+        who: Who,
+    ) -> Result<Reference, Error> {
+        let expected = found.target;
+        for _ in 0..KIND_CHANGES_MAX {
+            let before = ExpectedReference::At(found.kind, expected);
+            let change = self.change(&found.name, before, new(found.kind), operation, who.clone());
+            match self.move_reference(&who.admission, change).await {
+                Ok(()) => return Ok(found),
+                // Deleted and made again as the other kind, at this very commit: it is where it was expected.
+                Err(Error::ReferenceMoved(now)) if now.target == expected && now.kind != found.kind => {
+                    found = now;
+                }
+                Err(Error::ReferenceMoved(found)) => return Err(Error::UnexpectedHash { expected, found }),
+                Err(other) => return Err(other),
+            }
         }
+        Err(Error::Busy { retry_after: BUSY_RETRY_AFTER })
     }
 }

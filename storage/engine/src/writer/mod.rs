@@ -34,7 +34,7 @@ pub(crate) use checkpoint::{due as checkpoint_due, store_checkpoint};
 pub use machine::{Machine, Prepared};
 pub(crate) use make::make;
 pub use task::Spawn;
-pub(crate) use task::Writer;
+pub(crate) use task::{BUSY_RETRY_AFTER, Writer};
 
 /// Who asks for a write.
 #[derive(Debug, Clone, Default)]

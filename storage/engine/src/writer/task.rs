@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// When a caller shall come back to a full queue.
-const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
+pub(crate) const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
 
 enum Message {
     Job(Job),
