@@ -4,6 +4,9 @@ use sled::IVec;
 
 use crate::keys;
 
+/// What a row costs in memory beside its key and value, about, in bytes.
+const ROW_BYTES: usize = 128;
+
 /// One row as a batch makes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
@@ -38,11 +41,11 @@ impl Rows {
     }
 
     pub(crate) fn push(&mut self, key: &[u8], value: Option<&[u8]>, is_new: bool) {
-        self.bytes += key.len() + value.map_or(0, <[u8]>::len);
+        self.bytes += ROW_BYTES + key.len() + value.map_or(0, <[u8]>::len);
         self.rows.push(Row { key: key.into(), value: value.map(IVec::from), is_new });
     }
 
-    /// Length of all keys and values, in bytes.
+    /// What all of them take, about, in bytes.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }

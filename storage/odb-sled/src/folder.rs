@@ -12,8 +12,12 @@ use fs2::FileExt;
 use lochan_storage_odb::StoreError;
 use uuid::Uuid;
 
+use crate::journal;
+
 /// Format version that this program writes, and the newest it reads.
 pub const FORMAT: u32 = 3;
+/// The first format with a journal.
+const FORMAT_WITH_JOURNAL: u32 = 3;
 
 const MANIFEST: &str = "MANIFEST";
 const LOCK: &str = "LOCK";
@@ -85,6 +89,29 @@ impl Folder {
             .map_err(|error| failed("write", &file, &error))?;
         *self.manifest.lock().unwrap_or_else(PoisonError::into_inner) = manifest;
         Ok(())
+    }
+
+    /// Beginning of the identity of this folder, which its journal names.
+    pub(crate) fn store(&self) -> [u8; 8] {
+        let instance = self.manifest().instance.into_bytes();
+        instance.first_chunk().copied().unwrap_or_default()
+    }
+
+    /// The files of the journal. A store of a format without one gets them, and one that is damaged anyway.
+    pub(crate) fn journal(&self, is_damaged: bool) -> Result<journal::Files, StoreError> {
+        if is_damaged || self.manifest().format < FORMAT_WITH_JOURNAL {
+            journal::Files::create(&self.path)
+                .and_then(|()| sync_folder(&self.path))
+                .map_err(|error| failed("make a journal in", &self.path, &error))?;
+        }
+        journal::Files::open(&self.path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => StoreError::Corrupt {
+                what: self.path.display().to_string(),
+                detail: "a file of the journal is missing; it may have held what was acknowledged last"
+                    .into(),
+            },
+            _ => failed("open the journal in", &self.path, &error),
+        })
     }
 
     /// Folder of the engine's own files.
@@ -232,6 +259,7 @@ fn create(path: &Path, fill: impl FnOnce(&Path) -> Result<(), StoreError>) -> Re
         fs::create_dir_all(&engine).map_err(|error| failed("make", &engine, &error))?;
         fill(&engine)?;
         sync_engine(&engine).map_err(|error| failed("sync", &engine, &error))?;
+        journal::Files::create(&aside).map_err(|error| failed("make a journal in", &aside, &error))?;
         let manifest = Manifest {
             format: FORMAT,
             engine: ENGINE.into(),

@@ -80,6 +80,11 @@ pub(crate) fn key(space: Space, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
+/// Whether a whole key is that of a row of positions.
+pub(crate) fn is_position(key: &[u8]) -> bool {
+    key.get(PREFIX_BYTES - 1) == Some(&(Space::Position as u8))
+}
+
 /// Whether a whole key is that of a derived row or a chunk of one.
 pub(crate) fn is_derived(key: &[u8]) -> bool {
     key.get(PREFIX_BYTES - 1).is_some_and(|space| *space >= Space::Derived as u8)

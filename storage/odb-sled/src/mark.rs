@@ -13,6 +13,8 @@ use lochan_storage_model::encoding::Reader;
 pub(crate) const NAME: &str = "MARK";
 const MAGIC: [u8; 8] = *b"LOCHMARK";
 const VERSION: u8 = 2;
+/// Of stores without a journal: no field for what the engine holds, which is everything, and none for a nonce.
+const VERSION_WITHOUT_JOURNAL: u8 = 1;
 /// A slot has a sector of its own, so that a torn write spares the other one.
 const SLOT_BYTES: usize = 512;
 const SLOTS: u64 = 2;
@@ -29,6 +31,13 @@ pub(crate) struct Mark {
     pub log: i64,
     /// Length of the engine's main file then, in bytes.
     pub main_bytes: u64,
+    /// What marks the records of the session in the journal.
+    pub nonce: [u8; 16],
+}
+
+impl Mark {
+    /// Of a store that may lose what it acknowledged.
+    pub(crate) const NOTHING: Self = Self { batch: 0, stored: 0, log: -1, main_bytes: 0, nonce: [0; 16] };
 }
 
 /// The file, open for writing.
@@ -68,12 +77,22 @@ fn newest(file: &File) -> io::Result<Option<(u64, Mark)>> {
     Ok(found)
 }
 
-fn encode(sequence: u64, mark: Mark) -> [u8; SLOT_BYTES] {
-    let mut body = Vec::with_capacity(64);
+fn encode(version: u8, sequence: u64, mark: Mark) -> [u8; SLOT_BYTES] {
+    let Mark { batch, stored, log, main_bytes, nonce } = mark;
+    let mut body = Vec::with_capacity(80);
     body.extend_from_slice(&MAGIC);
-    body.push(VERSION);
-    for number in [sequence, mark.batch, mark.stored, mark.log.cast_unsigned(), mark.main_bytes] {
+    body.push(version);
+    for number in [sequence, batch] {
         body.extend_from_slice(&number.to_be_bytes());
+    }
+    if version > VERSION_WITHOUT_JOURNAL {
+        body.extend_from_slice(&stored.to_be_bytes());
+    }
+    for number in [log.cast_unsigned(), main_bytes] {
+        body.extend_from_slice(&number.to_be_bytes());
+    }
+    if version > VERSION_WITHOUT_JOURNAL {
+        body.extend_from_slice(&nonce);
     }
     let check = blake3::hash(&body);
     body.extend(check.as_bytes().iter().take(CHECK_BYTES));
@@ -86,14 +105,22 @@ fn encode(sequence: u64, mark: Mark) -> [u8; SLOT_BYTES] {
 
 fn decode(slot: &[u8; SLOT_BYTES]) -> Option<(u64, Mark)> {
     let mut r = Reader::new(slot);
-    if r.array::<8>("magic").ok()? != MAGIC || r.u8("version").ok()? != VERSION {
+    if r.array::<8>("magic").ok()? != MAGIC {
         return None;
     }
+    let version = r.u8("version").ok()?;
+    let has_journal = match version {
+        VERSION => true,
+        VERSION_WITHOUT_JOURNAL => false,
+        _ => return None,
+    };
     let mut number = || r.array("number").ok().map(u64::from_be_bytes);
-    let (sequence, batch, stored) = (number()?, number()?, number()?);
+    let (sequence, batch) = (number()?, number()?);
+    let stored = if has_journal { number()? } else { batch };
     let (log, main_bytes) = (number()?, number()?);
-    let mark = Mark { batch, stored, log: log.cast_signed(), main_bytes };
-    (encode(sequence, mark) == *slot).then_some((sequence, mark))
+    let nonce = if has_journal { r.array("nonce").ok()? } else { [0; 16] };
+    let mark = Mark { batch, stored, log: log.cast_signed(), main_bytes, nonce };
+    (encode(version, sequence, mark) == *slot).then_some((sequence, mark))
 }
 
 impl MarkFile {
@@ -111,7 +138,7 @@ impl MarkFile {
     /// Writes a mark over the older slot. Not synced: what is late says less, never more.
     pub(crate) fn write(&mut self, mark: Mark) -> io::Result<()> {
         let sequence = self.sequence + 1;
-        self.file.write_all_at(&encode(sequence, mark), (sequence % SLOTS) * SLOT_BYTES as u64)?;
+        self.file.write_all_at(&encode(VERSION, sequence, mark), (sequence % SLOTS) * SLOT_BYTES as u64)?;
         self.sequence = sequence;
         Ok(())
     }
@@ -126,7 +153,7 @@ impl MarkFile {
 mod tests {
     use super::*;
 
-    const MARK: Mark = Mark { batch: 7, stored: 6, log: -1, main_bytes: 524_288 };
+    const MARK: Mark = Mark { batch: 7, stored: 6, log: -1, main_bytes: 524_288, nonce: [9; 16] };
 
     #[test]
     fn the_newer_whole_slot_counts() {
@@ -147,7 +174,7 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_is_noticed() {
-        let slot = encode(3, MARK);
+        let slot = encode(VERSION, 3, MARK);
         assert_eq!(decode(&slot), Some((3, MARK)));
         for bit in 0..SLOT_BYTES * 8 {
             let mut flipped = slot;
@@ -158,14 +185,20 @@ mod tests {
 
     #[test]
     fn a_slot_is_as_drawn() {
-        let slot = encode(1, MARK);
-        let text: String = slot[..57].iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(
-            text,
-            "4c4f43484d41524b0200000000000000010000000000000007\
-             0000000000000006ffffffffffffffff0000000000080000"
-                .to_owned()
-                + &blake3::hash(&slot[..49]).to_hex()[..16]
-        );
+        let slot = encode(VERSION, 1, MARK);
+        let text = hex::encode(&slot[..73]);
+        let drawn = "4c4f43484d41524b0200000000000000010000000000000007\
+                     0000000000000006ffffffffffffffff000000000008000009090909090909090909090909090909";
+        assert_eq!(text, drawn.to_owned() + &blake3::hash(&slot[..65]).to_hex()[..16]);
+    }
+
+    #[test]
+    fn a_slot_of_a_store_without_a_journal_is_read() {
+        let slot = encode(VERSION_WITHOUT_JOURNAL, 1, MARK);
+        let text = hex::encode(&slot[..49]);
+        let drawn = "4c4f43484d41524b010000000000000001000000000000000\
+                     7ffffffffffffffff0000000000080000";
+        assert_eq!(text, drawn.to_owned() + &blake3::hash(&slot[..41]).to_hex()[..16]);
+        assert_eq!(decode(&slot), Some((1, Mark { stored: 7, nonce: [0; 16], ..MARK })));
     }
 }

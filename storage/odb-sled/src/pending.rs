@@ -26,8 +26,10 @@ const GROUP_BYTES: usize = 128 * 1024;
 const GROUP_WAIT_MAX: Duration = Duration::from_millis(50);
 /// Rows that wait before batches wait too, in bytes. Also what a start has to take in.
 const WAITING_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Longest wait of a batch for the engine to take in others.
+/// Longest wait of a batch for the engine to take in anything at all.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(30);
+/// How often whoever waits looks for a failure that was not told.
+const LOOK_PAUSE: Duration = Duration::from_millis(250);
 /// References kept in memory after a batch moved them.
 const MOVED_MAX: usize = 4_096;
 
@@ -99,6 +101,12 @@ impl Pending {
         }
     }
 
+    /// The last batch that is seen.
+    pub(crate) fn last(&self) -> u64 {
+        let queue = self.queue();
+        queue.batches.back().map_or(queue.stored, |waiting| waiting.batch)
+    }
+
     /// The last batch that is durable in the engine.
     pub(crate) fn stored(&self) -> u64 {
         self.queue().stored
@@ -117,6 +125,14 @@ impl Pending {
         let shown = self.shown();
         let range = shown.rows.range::<[u8], _>((Bound::Included(start), Bound::Excluded(end)));
         range.map(|(key, (_, value))| (key.clone(), value.clone())).collect()
+    }
+
+    /// The first key that waits from `start` to before `end`, and whether a row stands there.
+    pub(crate) fn first(&self, start: &[u8], end: &[u8]) -> Option<(IVec, bool)> {
+        let shown = self.shown();
+        let mut rows = shown.rows.range::<[u8], _>((Bound::Included(start), Bound::Unbounded));
+        let (key, (_, value)) = rows.next().filter(|(key, _)| key.as_ref() < end)?;
+        Some((key.clone(), value.is_some()))
     }
 
     /// A reference that was moved of late.
@@ -144,12 +160,16 @@ impl Pending {
 
     /// Waits until there is room for a batch.
     pub(crate) fn wait_for_room(&self) -> Result<(), StoreError> {
-        let begun = Instant::now();
+        let mut begun = Instant::now();
         let mut queue = self.queue();
+        let mut stored = queue.stored;
         loop {
             self.trouble.check()?;
             if queue.bytes < WAITING_BYTES_MAX {
                 return Ok(());
+            }
+            if queue.stored > stored {
+                (begun, stored) = (Instant::now(), queue.stored);
             }
             let left = ROOM_WAIT_MAX.saturating_sub(begun.elapsed());
             if left.is_zero() {
@@ -201,7 +221,8 @@ impl Pending {
             if let Err(refused) = self.trouble.check() {
                 break Err(refused);
             }
-            queue = self.signal.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            // Not every failure is told here.
+            queue = self.signal.wait_timeout(queue, LOOK_PAUSE).unwrap_or_else(PoisonError::into_inner).0;
         };
         queue.hurrying -= 1;
         settled

@@ -196,8 +196,8 @@ impl Positions {
         );
         let space = keys::key(Space::Object, &[]);
         let end = keys::end_of(&space);
-        let mut walk = Walk::new(&self.tree, space, end);
-        while let Some(row) = walk.next() {
+        let walk = Walk::new(&self.tree, space, end);
+        for row in walk {
             let Ok((key, row)) = row else { continue };
             let (Some(position), Ok(entries)) =
                 (Position::from_bytes(keys::inside(&key)), objects::entries(&row))
@@ -224,6 +224,14 @@ impl Positions {
     /// Forgets a deleted object. The caller removes the row of the tree in the batch that deletes it.
     pub(crate) fn forget(&self, id: ObjectId) {
         write(&self.shared.recent).remove(&id);
+    }
+
+    /// Forgets that an object stands at `position`, from where it was deleted.
+    pub(crate) fn forget_at(&self, id: ObjectId, position: Position) {
+        let mut recent = write(&self.shared.recent);
+        if recent.get(&id) == Some(&position) {
+            recent.remove(&id);
+        }
     }
 }
 
@@ -312,6 +320,11 @@ fn write_run(tree: &sled::Tree, run: &mut Run) -> sled::Result<()> {
         // Another object may share the key, or the same one was put twice: keep both. A row that cannot be decoded is
         // kept too; reading it says so.
         let written = tree.get(key).and_then(|old| {
+            // After a crash batches are found again that had come so far.
+            let known = old.as_ref().and_then(|old| rows::read_positions(old).ok());
+            if known.is_some_and(|known| known.contains(position)) {
+                return Ok(None);
+            }
             row.extend_from_slice(&old.unwrap_or_default());
             rows::write_position(*position, &mut row);
             tree.insert(key, row.as_slice())

@@ -94,8 +94,8 @@ impl State {
         let mut state = Self { batch, ..Self::default() };
         let mut damage = Vec::new();
         let end = keys::key(keys::Space::Derived, &[]);
-        let mut walk = crate::walk::Walk::new(tree, keys::key(keys::Space::Object, &[]), end);
-        while let Some(row) = walk.next() {
+        let walk = crate::walk::Walk::new(tree, keys::key(keys::Space::Object, &[]), end);
+        for row in walk {
             match row {
                 Ok((key, value)) => {
                     if let Some(group) = group(&key) {

@@ -4,7 +4,7 @@ use std::{cmp::Ordering, iter::Peekable, sync::Arc};
 
 use sled::IVec;
 
-use crate::pending::Pending;
+use crate::{pending::Pending, walk::Walk};
 
 /// One row with its key.
 type Pair = (IVec, IVec);
@@ -30,6 +30,30 @@ impl Table {
     pub(crate) fn range(&self, start: &[u8], end: &[u8]) -> impl Iterator<Item = sled::Result<Pair>> + use<> {
         let over = self.pending.range(start, end).into_iter();
         Merged::new(over, self.tree.range(start..end), Ordering::Less)
+    }
+
+    /// The first key from `start` to before `end`.
+    pub(crate) fn first_key(&self, start: &[u8], end: &[u8]) -> sled::Result<Option<IVec>> {
+        let mut from = start.to_vec();
+        loop {
+            let under = self.tree.range(from.as_slice()..end).next().transpose()?.map(|(key, _)| key);
+            match (self.pending.first(&from, end), under) {
+                (Some((over, is_set)), under) if under.as_ref().is_none_or(|under| over <= *under) => {
+                    if is_set {
+                        return Ok(Some(over));
+                    }
+                    // A row that goes: on behind it.
+                    from = over.to_vec();
+                    from.push(0);
+                }
+                (_, under) => return Ok(under),
+            }
+        }
+    }
+
+    /// The rows from `start` to before `end`, with stretches that cannot be read.
+    pub(crate) fn walk(&self, start: Vec<u8>, end: Vec<u8>) -> Walk<'_> {
+        Walk::over(self.pending.range(&start, &end), &self.tree, start, end)
     }
 
     /// The rows from `start` to before `end`, the last one first.

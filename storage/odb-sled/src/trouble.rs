@@ -16,23 +16,32 @@ pub(crate) struct Cause {
     pub text: String,
     /// Whether the disk was full.
     pub is_full: bool,
+    /// Whether the files are damaged: then an engine that is opened anew meets the same.
+    pub is_damage: bool,
 }
 
 impl Cause {
     /// A failure of the system.
     pub(crate) fn system(what: &str, error: &io::Error) -> Self {
-        Self { text: format!("{what}: {error}"), is_full: is_full(error) }
+        Self { text: format!("{what}: {error}"), is_full: is_full(error), is_damage: false }
     }
 
     /// A failure of the engine.
     pub(crate) fn engine(what: &str, error: &sled::Error) -> Self {
         let is_full = matches!(error, sled::Error::Io(error) if is_full(error));
-        Self { text: format!("{what}: {error}"), is_full }
+        let is_damage = matches!(error, sled::Error::Corruption { .. });
+        Self { text: format!("{what}: {error}"), is_full, is_damage }
+    }
+
+    /// A failure of a read of the engine on behalf of a write.
+    pub(crate) fn read(what: &str, error: &StoreError) -> Self {
+        let is_damage = matches!(error, StoreError::Corrupt { .. });
+        Self { text: format!("{what}: {error}"), is_full: false, is_damage }
     }
 
     /// Anything else.
     pub(crate) fn other(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_full: false }
+        Self { text: text.into(), is_full: false, is_damage: false }
     }
 
     /// What a write is refused with.

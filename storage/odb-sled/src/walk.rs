@@ -3,9 +3,15 @@
 //! The engine's own iterator ends at the first such page and does not say where the next one begins. Keys of the large
 //! spaces are ascending numbers, so the place behind a bad page is found by looking up keys further and further on.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    cmp::Ordering,
+    iter::Peekable,
+    panic::{AssertUnwindSafe, catch_unwind},
+    vec,
+};
 
 use lochan_storage_odb::StoreError;
+use sled::IVec;
 
 use crate::error;
 
@@ -23,21 +29,69 @@ pub(crate) struct Unreadable {
     pub last: Vec<u8>,
 }
 
-/// Rows from one key to another, in order; stretches that cannot be read in between.
+/// A row, or a stretch without any that can be read.
+type Step = Result<(IVec, IVec), Unreadable>;
+
+/// Rows from one key to another, in order; stretches that cannot be read in between. Rows that wait to enter the tree count
+/// as if they had.
 pub(crate) struct Walk<'a> {
+    over: Peekable<vec::IntoIter<(IVec, Option<IVec>)>>,
+    under: Peekable<InTree<'a>>,
+}
+
+impl<'a> Walk<'a> {
+    /// Walks over the tree alone.
+    pub(crate) fn new(tree: &'a sled::Tree, from: Vec<u8>, end: Vec<u8>) -> Self {
+        Self::over(Vec::new(), tree, from, end)
+    }
+
+    /// Walks over the tree and what waits in that stretch.
+    pub(crate) fn over(
+        waiting: Vec<(IVec, Option<IVec>)>,
+        tree: &'a sled::Tree,
+        from: Vec<u8>,
+        end: Vec<u8>,
+    ) -> Self {
+        let under = InTree { tree, at: from, end, rows: None };
+        Self { over: waiting.into_iter().peekable(), under: under.peekable() }
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        loop {
+            let order = match (self.over.peek(), self.under.peek()) {
+                (None, _) => return self.under.next(),
+                (Some(_), None) => Ordering::Less,
+                (Some((over, _)), Some(Ok((under, _)))) => over.cmp(under),
+                (Some((over, _)), Some(Err(stretch))) => over.as_ref().cmp(&stretch.last),
+            };
+            if order == Ordering::Greater {
+                return self.under.next();
+            }
+            if order == Ordering::Equal && matches!(self.under.peek(), Some(Ok(_))) {
+                self.under.next();
+            }
+            if let Some((key, Some(value))) = self.over.next() {
+                return Some(Ok((key, value)));
+            }
+        }
+    }
+}
+
+struct InTree<'a> {
     tree: &'a sled::Tree,
     at: Vec<u8>,
     end: Vec<u8>,
     rows: Option<sled::Iter>,
 }
 
-impl<'a> Walk<'a> {
-    pub(crate) fn new(tree: &'a sled::Tree, from: Vec<u8>, end: Vec<u8>) -> Self {
-        Self { tree, at: from, end, rows: None }
-    }
+impl Iterator for InTree<'_> {
+    type Item = Step;
 
-    /// The next row, or the next stretch without any that can be read.
-    pub(crate) fn next(&mut self) -> Option<Result<(sled::IVec, sled::IVec), Unreadable>> {
+    fn next(&mut self) -> Option<Step> {
         if self.at >= self.end {
             return None;
         }
@@ -66,7 +120,9 @@ impl<'a> Walk<'a> {
         self.at = self.behind();
         Some(Err(Unreadable { place, detail, last: self.at.clone() }))
     }
+}
 
+impl InTree<'_> {
     /// The nearest key found whose page can be read: twice as far with each try, then halved between.
     fn behind(&self) -> Vec<u8> {
         let Some((prefix, number)) = split(&self.at) else { return self.end.clone() };

@@ -3,15 +3,20 @@
 //! The engine needs several writes, a dozen wake-ups and a sync for a batch, whatever its size. Here a batch is one write
 //! and one sync of blocks that are already there. Two files are written in turn, each from its beginning once everything
 //! in it has arrived in the engine.
+//!
+//! What is read back is believed only as a chain: each record names the sum of the one in front of it and a number that
+//! nobody but its session knew. Rows hold what clients have made up, and files are written anew over old rows, so that
+//! anything may stand behind the last record.
 
 mod record;
+mod turn;
+
 #[cfg(test)]
 mod tests;
 
 use std::{
     fs::{File, OpenOptions},
     io,
-    os::unix::fs::FileExt as _,
     path::Path,
     sync::Arc,
 };
@@ -19,34 +24,30 @@ use std::{
 pub(crate) use record::Record;
 
 use crate::batch::Rows;
+use record::Head;
+use turn::Turn;
 
 /// Names of the files in the folder of the store.
 pub(crate) const NAMES: [&str; 2] = ["JOURNAL-0", "JOURNAL-1"];
-/// From this length on the other file is used if it is free, in bytes.
-const FILE_BYTES: u64 = 4 * 1024 * 1024;
-/// Step in which a file grows, written with zeros ahead of use: a sync of blocks that exist is one write to the disk.
-const GROWTH_BYTES: u64 = 512 * 1024;
-/// A file longer than this is cut to [`FILE_BYTES`] when it is begun anew, in bytes.
-const KEPT_BYTES_MAX: u64 = 4 * FILE_BYTES;
 
 /// The two files, opened before the first write and kept: only such descriptors surely report a failure.
 #[derive(Debug)]
 pub(crate) struct Files([Arc<File>; NAMES.len()]);
 
 impl Files {
-    /// Opens the files of the store in `folder`; makes them, with durable names, if they are absent.
-    pub(crate) fn open(folder: &Path) -> io::Result<Self> {
-        let open = |name: &str| {
-            let mut how = OpenOptions::new();
-            how.read(true).write(true).create(true).truncate(false).open(folder.join(name)).map(Arc::new)
-        };
-        let is_absent = NAMES.iter().any(|name| !folder.join(name).exists());
-        let [first, second] = NAMES;
-        let files = Self([open(first)?, open(second)?]);
-        if is_absent {
-            File::open(folder)?.sync_all()?;
+    /// Makes the files in `folder`, empty and synced, where they are absent. Their names are not durable yet.
+    pub(crate) fn create(folder: &Path) -> io::Result<()> {
+        for name in NAMES {
+            how().create(true).open(folder.join(name))?.sync_all()?;
         }
-        Ok(files)
+        Ok(())
+    }
+
+    /// Opens the files of the store in `folder`.
+    pub(crate) fn open(folder: &Path) -> io::Result<Self> {
+        let open = |name: &str| how().open(folder.join(name)).map(Arc::new);
+        let [first, second] = NAMES;
+        Ok(Self([open(first)?, open(second)?]))
     }
 
     /// Makes durable what the files show, and has the next reader ask the disk.
@@ -63,12 +64,37 @@ impl Files {
     }
 }
 
+fn how() -> OpenOptions {
+    let mut how = OpenOptions::new();
+    how.read(true).write(true).truncate(false);
+    how
+}
+
+/// What is known before a journal is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    /// The last batch in the engine.
+    pub stored: u64,
+    /// Beginning of the identity of the store's folder.
+    pub store: [u8; 8],
+    /// The nonce of the session before, if it is known: it tells records from what only looks like one.
+    pub nonce: Option<[u8; 16]>,
+    /// Everything that can be read is wanted, whether it follows or not, and whatever store wrote it.
+    pub all: bool,
+}
+
 /// What was read of a journal.
+#[derive(Debug)]
 pub(crate) struct Found {
     /// Batches that the engine may not have taken in, in order.
     pub records: Vec<Record>,
     /// Where the next one would stand, for people.
     pub end: String,
+    /// A batch that was once written behind the end, though nothing leads there: what was in between is damaged. Only where
+    /// each batch was synced before the next one was written.
+    pub beyond: Option<u64>,
+    /// Batches missing in between, first and last, where all are wanted.
+    pub gaps: Vec<(u64, u64)>,
 }
 
 /// Where the next batch goes.
@@ -77,116 +103,77 @@ pub(crate) struct Journal {
     other: Turn,
     /// Number of the last batch.
     previous: u64,
-}
-
-/// One file and what is known of it.
-struct Turn {
-    name: &'static str,
-    file: Arc<File>,
-    /// Where the next record goes.
-    at: u64,
-    /// Length of the file, in bytes.
-    length: u64,
-    /// Number of the last batch in it.
-    last: u64,
-}
-
-/// A record, where it ends, and in which file.
-struct Placed {
-    record: Record,
-    end: u64,
-    name: &'static str,
+    store: [u8; 8],
+    nonce: [u8; 16],
 }
 
 impl Journal {
-    /// Reads what follows batch `stored`, the last one in the engine. What is returned is durable.
-    ///
-    /// Batches are followed from each one to the next, unless `all` that can be read are wanted.
-    pub(crate) fn open(files: &Files, stored: u64, all: bool) -> io::Result<(Self, Found)> {
+    /// Reads what follows the last batch in the engine. What is returned is durable.
+    pub(crate) fn open(files: &Files, known: Known) -> io::Result<(Self, Found)> {
+        let Known { stored, store, all, .. } = known;
         let [first, second] = &files.0;
         let [name, other_name] = NAMES;
-        let (mut current, begun) = Turn::open(name, first, stored)?;
-        let (mut other, others) = Turn::open(other_name, second, stored)?;
+        let (mut current, begun) = Turn::open(name, first, known);
+        let (mut other, others) = Turn::open(other_name, second, known);
+        let mut nonces: Vec<_> = known.nonce.into_iter().collect();
+        nonces.extend(begun.iter().chain(&others).map(|(_, record)| record.head.nonce));
         let mut read: Vec<_> = begun.into_iter().chain(others).collect();
-        read.sort_unstable_by_key(|placed| placed.record.batch);
-        let (mut previous, mut records) = (stored, Vec::new());
-        for Placed { record, end, name } in read {
-            if !all && record.previous != previous {
-                tracing::warn!(batch = record.batch, "the journal has a gap; what follows is left out");
-                break;
+        read.retain(|(_, record)| record.head.batch > stored);
+        read.sort_unstable_by_key(|(_, record)| record.head.batch);
+        let mut found = Found { records: Vec::new(), end: String::new(), beyond: None, gaps: Vec::new() };
+        let mut previous = stored;
+        for (name, record) in read {
+            let Head { batch, previous: before, .. } = record.head;
+            if before != previous {
+                if !all {
+                    found.beyond = Some(batch);
+                    break;
+                }
+                if before > previous {
+                    found.gaps.push((previous + 1, before));
+                }
             }
             if name != current.name {
                 std::mem::swap(&mut current, &mut other);
             }
-            (current.at, current.last, previous) = (end, record.batch, record.batch);
-            records.push(record);
+            current.goes_on_behind(&record);
+            previous = batch;
+            found.records.push(record);
         }
-        if !records.is_empty() {
+        if !all && found.beyond.is_none() {
+            found.beyond = current.beyond(previous, &nonces).or_else(|| other.beyond(previous, &nonces));
+        }
+        if !found.records.is_empty() {
             // The last one may have been written and not synced by a process that was killed.
             files.sync()?;
         }
-        let end = format!("{} at offset {}", current.name, current.at);
-        Ok((Self { current, other, previous }, Found { records, end }))
+        found.end = current.place();
+        let nonce = uuid::Uuid::new_v4().into_bytes();
+        Ok((Self { current, other, previous, store, nonce }, found))
     }
 
     /// Appends a batch; not durable before the file returned is synced. `stored` is the last batch that is durable in the
     /// engine: what stands up to it may be overwritten.
     pub(crate) fn append(&mut self, batch: u64, rows: &Rows, stored: u64) -> io::Result<&File> {
-        if self.current.last > stored && self.current.at >= FILE_BYTES && self.other.last <= stored {
+        if self.current.last > stored && self.current.is_full() && self.other.last <= stored {
             std::mem::swap(&mut self.current, &mut self.other);
         }
         if self.current.last <= stored {
             self.current.begin()?;
         }
-        self.current.write(&record::write(batch, self.previous, rows))?;
-        (self.current.last, self.previous) = (batch, batch);
-        Ok(&self.current.file)
+        let (previous, store, nonce) = (self.previous, self.store, self.nonce);
+        self.current.append(|prior| Head { batch, previous, store, nonce, prior }, rows)?;
+        self.previous = batch;
+        Ok(self.current.file())
     }
 
     /// Number of the last batch written or found.
     pub(crate) const fn last(&self) -> u64 {
         self.previous
     }
-}
 
-impl Turn {
-    /// The file and its batches above `stored`, each with its end and the name of the file.
-    fn open(name: &'static str, file: &Arc<File>, stored: u64) -> io::Result<(Self, Vec<Placed>)> {
-        let length = file.metadata()?.len();
-        let (mut at, mut last, mut found) = (0, 0, Vec::new());
-        while let Some((record, end)) = record::read(file, at, stored)? {
-            // What stands behind is left from an earlier turn.
-            if record.batch <= last {
-                break;
-            }
-            (at, last) = (end, record.batch);
-            if record.batch > stored {
-                found.push(Placed { record, end, name });
-            }
-        }
-        Ok((Self { name, file: Arc::clone(file), at: 0, length, last: 0 }, found))
-    }
-
-    /// Begins the file anew.
-    fn begin(&mut self) -> io::Result<()> {
-        if self.length > KEPT_BYTES_MAX {
-            self.file.set_len(FILE_BYTES)?;
-            self.length = FILE_BYTES;
-        }
-        self.at = 0;
-        Ok(())
-    }
-
-    fn write(&mut self, record: &[u8]) -> io::Result<()> {
-        let end = self.at + record.len() as u64;
-        if end > self.length {
-            let length = end.next_multiple_of(GROWTH_BYTES);
-            let zeros = vec![0; usize::try_from(length - self.length).map_err(io::Error::other)?];
-            self.file.write_all_at(&zeros, self.length)?;
-            self.length = length;
-        }
-        self.file.write_all_at(record, self.at)?;
-        self.at = end;
-        Ok(())
+    /// What marks the records of this session.
+    pub(crate) const fn nonce(&self) -> [u8; 16] {
+        self.nonce
     }
 }

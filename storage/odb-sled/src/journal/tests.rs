@@ -1,6 +1,12 @@
-use std::fs;
+use std::{fs, os::unix::fs::FileExt as _};
 
-use super::*;
+use super::{
+    record::Sum,
+    turn::{FILE_BYTES, GROWTH_BYTES, KEPT_BYTES_MAX},
+    *,
+};
+
+const STORE: [u8; 8] = *b"thestore";
 
 fn rows(number: u64) -> Rows {
     let mut rows = Rows::default();
@@ -11,18 +17,24 @@ fn rows(number: u64) -> Rows {
 }
 
 fn numbers(found: &Found) -> Vec<u64> {
-    found.records.iter().map(|record| record.batch).collect()
+    found.records.iter().map(|record| record.head.batch).collect()
 }
 
 struct Store(tempfile::TempDir);
 
 impl Store {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        let folder = tempfile::tempdir().unwrap();
+        Files::create(folder.path()).unwrap();
+        Self(folder)
     }
 
     fn open(&self, stored: u64) -> (Journal, Found) {
-        Journal::open(&Files::open(self.0.path()).unwrap(), stored, false).unwrap()
+        self.open_knowing(Known { stored, store: STORE, nonce: None, all: false })
+    }
+
+    fn open_knowing(&self, known: Known) -> (Journal, Found) {
+        Journal::open(&Files::open(self.0.path()).unwrap(), known).unwrap()
     }
 
     fn bytes(&self, name: &str) -> Vec<u8> {
@@ -47,7 +59,8 @@ fn what_was_appended_is_read_and_goes_on_behind() {
     }
     let (mut journal, found) = store.open(0);
     assert_eq!(numbers(&found), [1, 2, 5, 6]);
-    assert_eq!(found.records[2], Record { batch: 5, previous: 2, rows: rows(5) });
+    let fifth = &found.records[2];
+    assert_eq!((fifth.head.batch, fifth.head.previous, &fifth.rows), (5, 2, &rows(5)));
     journal.append(7, &rows(7), 0).unwrap();
     assert_eq!(numbers(&store.open(0).1), [1, 2, 5, 6, 7]);
     assert_eq!(numbers(&store.open(5).1), [6, 7]);
@@ -97,30 +110,88 @@ fn the_other_file_is_used_when_one_is_full_and_never_while_it_is_needed() {
 }
 
 #[test]
-fn reading_ends_at_the_first_changed_bit() {
+fn reading_ends_at_the_first_changed_bit_and_what_stands_beyond_is_told() {
+    let store = Store::new();
+    let (mut journal, _) = store.open(0);
+    let nonce = Some(journal.nonce());
+    for batch in 1..=3 {
+        journal.append(batch, &rows(batch), 0).unwrap();
+    }
+    let length = record::write(&head(1), &rows(1)).0.len();
+    for at in length..2 * length {
+        store.change(at);
+        let (_, found) = store.open(0);
+        assert_eq!((numbers(&found), &found.end), (vec![1], &format!("JOURNAL-0 at offset {length}")));
+        assert_eq!(found.beyond, Some(3), "a bit of the second record at {at}");
+        store.change(at);
+    }
+    // The first record is what tells the nonce, unless it is known otherwise.
+    store.change(0);
+    assert_eq!(store.open(0).1.beyond, None);
+    let (_, found) = store.open_knowing(Known { stored: 0, store: STORE, nonce, all: false });
+    assert_eq!((numbers(&found), found.beyond), (vec![], Some(2)));
+    store.change(0);
+    // The last record may have been on its way.
+    store.change(3 * length - 1);
+    let (_, found) = store.open(0);
+    assert_eq!((numbers(&found), found.beyond), (vec![1, 2], None));
+}
+
+#[test]
+fn what_looks_like_a_record_is_none_unless_it_follows() {
+    let store = Store::new();
+    let (mut journal, _) = store.open(0);
+    journal.append(1, &rows(1), 0).unwrap();
+    let end = record::write(&head(1), &rows(1)).0.len() as u64;
+    // Whoever makes one up knows every number but the sum of the record in front of it.
+    let file = fs::OpenOptions::new().write(true).open(store.0.path().join(NAMES[0])).unwrap();
+    for prior in [Sum::default(), [7; 16]] {
+        let forged = Head { batch: 2, previous: 1, prior, ..head(2) };
+        file.write_all_at(&record::write(&forged, &rows(9)).0, end).unwrap();
+        let (_, found) = store.open(0);
+        assert_eq!((numbers(&found), found.beyond), (vec![1], None));
+    }
+}
+
+#[test]
+fn what_another_turn_has_left_does_not_follow_whatever_its_length() {
     let store = Store::new();
     let (mut journal, _) = store.open(0);
     for batch in 1..=3 {
         journal.append(batch, &rows(batch), 0).unwrap();
     }
-    let length = record::write(1, 0, &rows(1)).len();
-    for at in length..2 * length {
-        store.change(at);
-        let (_, found) = store.open(0);
-        assert_eq!((numbers(&found), found.end), (vec![1], format!("JOURNAL-0 at offset {length}")));
-        store.change(at);
-    }
-    assert_eq!(numbers(&store.open(0).1), [1, 2, 3]);
+    // As after a power cut of a store that left its syncs to the system: the first is gone, and numbers begin anew.
+    store.change(10);
+    let (mut journal, found) = store.open(0);
+    assert_eq!(numbers(&found), []);
+    journal.append(1, &rows(1), 0).unwrap();
+    assert_eq!(numbers(&store.open(0).1), [1]);
 }
 
 #[test]
-fn salvage_takes_what_follows_a_gap() {
+fn the_journal_of_another_store_is_none_of_ours() {
     let store = Store::new();
     let (mut journal, _) = store.open(0);
+    journal.append(1, &rows(1), 0).unwrap();
+    let known = Known { stored: 0, store: *b"another!", nonce: None, all: false };
+    assert_eq!(numbers(&store.open_knowing(known).1), []);
+    assert_eq!(numbers(&store.open_knowing(Known { all: true, ..known }).1), [1], "unless all is wanted");
+}
+
+#[test]
+fn salvage_takes_what_follows_a_gap_and_names_it() {
+    let store = Store::new();
+    let (mut journal, _) = store.open(2);
     journal.append(3, &rows(3), 0).unwrap();
-    let files = Files::open(store.0.path()).unwrap();
-    assert_eq!(numbers(&Journal::open(&files, 1, false).unwrap().1), []);
-    assert_eq!(numbers(&Journal::open(&files, 1, true).unwrap().1), [3]);
+    let known = Known { stored: 1, store: STORE, nonce: None, all: false };
+    let (_, found) = store.open_knowing(known);
+    assert_eq!((numbers(&found), found.beyond), (vec![], Some(3)));
+    let (_, found) = store.open_knowing(Known { all: true, ..known });
+    assert_eq!((numbers(&found), found.gaps), (vec![3], vec![(2, 2)]));
+}
+
+fn head(batch: u64) -> Head {
+    Head { batch, previous: batch - 1, store: STORE, nonce: [5; 16], prior: Sum::default() }
 }
 
 #[test]
@@ -129,9 +200,11 @@ fn a_record_is_as_drawn() {
     rows.insert(b"ab", b"c");
     rows.insert_new(b"d", b"");
     rows.remove(b"e");
-    let record = record::write(258, 7, &rows);
+    let (record, sum) = record::write(&Head { previous: 7, prior: [6; 16], ..head(258) }, &rows);
     let body = b"\x01\x02ab\x01c\x02\x01d\x00\x00\x01e";
     let numbers = [body.len() as u64, 258, 7].map(u64::to_be_bytes).concat();
-    let sum = blake3::hash(&[&numbers, &body[..]].concat());
-    assert_eq!(record, [&b"LOJ1"[..], &numbers, &sum.as_bytes()[..16], body].concat());
+    let fields = [&b"LOJ1"[..], &numbers, &STORE, &[5; 16], &[6; 16]].concat();
+    let expected = blake3::hash(&[&fields, &body[..]].concat());
+    assert_eq!(sum, expected.as_bytes()[..16]);
+    assert_eq!(record, [&fields[..], &sum, body].concat());
 }

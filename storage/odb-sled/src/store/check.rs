@@ -7,7 +7,9 @@ use lochan_storage_odb::{Damage, StoreError};
 
 use crate::{
     engine_log::{self, Verdict},
-    error, keys,
+    error,
+    journal::Found,
+    keys::{self, Position, Space},
     mark::{self, Mark},
     sums::State,
 };
@@ -54,28 +56,41 @@ pub(super) fn before(folder: &Path, engine: &Path, trust: Trust) -> Result<Check
 
 impl Checked {
     /// What was acknowledged and is not reached any more, in a store that was opened all the same. `last` is its last batch.
-    pub(super) fn losses(&self, last: u64) -> Vec<Damage> {
+    pub(super) fn losses(&self, last: u64, found: &Found) -> Vec<Damage> {
         let acknowledged = self.mark.map_or(0, |mark| mark.batch);
-        if self.trust == Trust::Marked || acknowledged <= last {
+        if self.trust == Trust::Marked {
             return Vec::new();
         }
-        let detail = format!("batches {} to {acknowledged} were acknowledged and are not reached", last + 1);
-        vec![Damage { what: "sled/db".into(), detail }]
+        let mut missing = found.gaps.clone();
+        if last < acknowledged {
+            missing.push((last + 1, acknowledged));
+        }
+        let told = missing.into_iter().map(|(from, to)| Damage {
+            what: "sled/db and the journal".into(),
+            detail: format!("batches {from} to {to} were acknowledged and are not reached"),
+        });
+        told.collect()
     }
 
-    /// Compares the journal, read up to batch `last` and to the place `end`, with the mark.
-    pub(super) fn journal(&self, last: u64, end: &str) -> Result<(), StoreError> {
-        match self.mark {
-            Some(mark) if self.trust == Trust::Marked && last < mark.batch => {
-                let detail = format!(
-                    "it is valid up to batch {last}, but batch {} was acknowledged; nothing has been touched, \
-                     `lochan-server repair` puts back what a backup holds",
-                    mark.batch
-                );
-                Err(error::damaged(end, detail))
-            }
-            _ => Ok(()),
+    /// What marked the records of the session before.
+    pub(super) fn nonce(&self) -> Option<[u8; 16]> {
+        self.mark.map(|mark| mark.nonce)
+    }
+
+    /// Compares the journal, read up to batch `last`, with the mark and with what stands behind.
+    pub(super) fn journal(&self, last: u64, found: &Found) -> Result<(), StoreError> {
+        let acknowledged = self.mark.map_or(0, |mark| mark.batch);
+        // A batch was only written after the one before it was synced; but not in a store that leaves that to the system.
+        let beyond = found.beyond.filter(|_| self.mark.is_none_or(|mark| mark != Mark::NOTHING));
+        let known = acknowledged.max(beyond.unwrap_or(0));
+        if self.trust == Trust::Nothing || last >= known {
+            return Ok(());
         }
+        let detail = format!(
+            "it is valid up to batch {last}, but batches up to {known} were written; nothing has been written over, \
+             `lochan-server repair` puts back what a backup holds"
+        );
+        Err(error::damaged(&found.end, detail))
     }
 
     /// Compares the rows with the mark. Returns what the store holds.
@@ -90,7 +105,7 @@ impl Checked {
             Some(state) => state.batch,
             None if self.trust == Trust::Marked => 0,
             // What the journal holds up to there is older than the tree.
-            None => stored,
+            None => stored.max(highest(tree)),
         };
         if self.trust == Trust::Marked && batch < stored {
             let detail = format!("it ends with batch {batch}, but batch {stored} was put there");
@@ -120,6 +135,17 @@ impl Checked {
             },
         }
     }
+}
+
+/// The highest batch from which a row can be read.
+fn highest(tree: &sled::Tree) -> u64 {
+    let last = |space: Space| {
+        let start = keys::key(space, &[]);
+        let (key, _) = tree.range(start.clone()..keys::end_of(&start)).next_back()?.ok()?;
+        Position::from_bytes(keys::inside(&key).get(..keys::POSITION_BYTES)?)
+    };
+    let found = [Space::Object, Space::Chunk].map(|space| error::guarded(|| Ok(last(space))).ok().flatten());
+    found.into_iter().flatten().map(|position| position.batch).max().unwrap_or(0)
 }
 
 /// Everything in which the rows are not what the state row says.

@@ -79,7 +79,7 @@ pub(super) struct Keeper {
     /// The old session, while it is left and its engine's threads end.
     closing: Mutex<Option<mpsc::Receiver<()>>>,
     /// Holds the lock; last, so that the engine is closed before another process may come.
-    pub(super) folder: Folder,
+    pub(super) folder: Arc<Folder>,
 }
 
 pub(super) enum Current {
@@ -116,10 +116,14 @@ impl Keeper {
         let syncer: Arc<dyn Syncer> = Arc::from(syncer(own, &engine));
         let bell = Arc::new(Bell::default());
         let trouble = Arc::new(Trouble::none(Arc::clone(&bell)));
-        let journal = journal::Files::open(folder.path())
-            .map_err(|error| StoreError::Open(format!("cannot open the journal: {error}")))?;
-        let session = Session::open(&folder, how, Arc::clone(&syncer), &journal, trouble, 0)?;
-        session.upgrade(&folder)?;
+        let journal = folder.journal(trust == Trust::Nothing)?;
+        let folder = Arc::new(folder);
+        let open = || Session::open(&folder, how, Arc::clone(&syncer), &journal, Arc::clone(&trouble), 0);
+        let mut session = open()?;
+        if session.upgrade(&folder)? {
+            drop(session);
+            session = open()?;
+        }
         Ok(Self {
             current: RwLock::new(Current::Open(Arc::new(session))),
             syncer,
@@ -261,8 +265,13 @@ impl Keeper {
     }
 
     fn attempt(&self) -> Result<(), Setback> {
-        if self.session().is_ok_and(|session| session.trouble.cause().is_none()) {
-            return Ok(());
+        if let Ok(session) = self.session() {
+            match session.trouble.cause() {
+                None => return Ok(()),
+                // It would read the same, and fail with the same batch.
+                Some(cause) if cause.is_damage => return Err(Setback::Never(cause.text.clone())),
+                Some(_) => {}
+            }
         }
         self.probe()
             .map_err(|error| Setback::Later(format!("the disk does not take writes yet: {error}")))?;

@@ -5,6 +5,7 @@ mod keeper;
 mod point;
 mod port;
 mod read;
+mod replay;
 mod session;
 mod sink;
 mod sweep;
@@ -49,8 +50,8 @@ impl SledStore {
     /// Opens the store of a folder, and makes it first if the folder is absent or empty.
     ///
     /// Refused with [`StoreError::Open`]: a folder that another process holds (named), one that holds something else, a
-    /// store of a newer format. Refused with [`StoreError::Corrupt`], untouched: a store whose files do not hold what was
-    /// acknowledged.
+    /// store of a newer format. Refused with [`StoreError::Corrupt`]: a store whose files do not hold what was acknowledged;
+    /// nothing of it is written over.
     pub fn open(config: &SledConfig) -> Result<Self, StoreError> {
         let durability = config.durability;
         let make = |file, engine: &Path| -> Box<dyn Syncer> {

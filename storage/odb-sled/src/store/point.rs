@@ -19,20 +19,20 @@ use crate::{
     keys::{self, Position, Space},
     objects::ObjectHeader,
     rows,
-    walk::{Unreadable, Walk},
+    walk::Unreadable,
 };
 
 impl Session {
     pub(super) fn point(&self) -> Result<(Point, Bytes), StoreError> {
         // Whoever holds the writer is between two batches.
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        self.settle_for_reading()?;
+        let _writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut load = Load::default();
         for space in [Space::Reference, Space::RefNumber, Space::Record, Space::RecordVersion] {
             self.read_space(space, &mut load, &mut Err)?;
         }
         load.point.epoch = self.epoch.load(Ordering::Acquire);
-        let end = Position { batch: writer.batch, place: u32::MAX };
+        // Not the number of the writer: a batch of unknown outcome may come into being later.
+        let end = Position { batch: self.table.pending.last(), place: u32::MAX };
         Ok((load.point, Bytes::copy_from_slice(&end.bytes())))
     }
 
@@ -58,7 +58,7 @@ impl Session {
     pub(super) fn audit(&self) -> Vec<Damage> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = self.losses.clone();
-        if let Err(error) = self.settle_for_reading() {
+        if let Err(error) = self.table.pending.settle() {
             let detail = format!("it cannot be looked at whole: {error}");
             found.push(Damage { what: "the journal".into(), detail });
         }
@@ -77,8 +77,8 @@ impl Session {
     ) -> Result<(), StoreError> {
         let start = keys::key(space, &[]);
         let end = keys::end_of(&start);
-        let mut walk = Walk::new(&self.table.tree, start, end);
-        while let Some(row) = walk.next() {
+        let walk = self.table.walk(start, end);
+        for row in walk {
             let read = match row {
                 Ok((key, row)) => error::guarded(|| self.read_row(space, &key, &row, load)),
                 Err(Unreadable { place, detail, .. }) => Err(error::damaged(place, detail)),

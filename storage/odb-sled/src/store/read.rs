@@ -73,13 +73,17 @@ impl Session {
         let _still = self.table.pending.still();
         let prefix = keys::record(space, &[]);
         let from = after.map_or_else(|| prefix.clone(), |after| behind(keys::record(space, after)));
-        let rows = self.table.range(&from, &keys::end_of(&prefix)).take(limit);
-        rows.map(|row| {
+        let mut found = Vec::new();
+        for row in self.table.range(&from, &keys::end_of(&prefix)) {
+            if found.len() >= limit {
+                break;
+            }
             let (key, row) = row.map_err(error::read)?;
-            let key = Bytes::copy_from_slice(key.get(prefix.len()..).unwrap_or_default());
-            Ok((key, self.decode_record(&row)?))
-        })
-        .collect()
+            if let Some(record) = self.whole_record(&key, row)? {
+                found.push((Bytes::copy_from_slice(key.get(prefix.len()..).unwrap_or_default()), record));
+            }
+        }
+        Ok(found)
     }
 
     pub(super) fn ref_log(
@@ -114,8 +118,7 @@ impl Session {
         let mut from = after.map_or(space, |after| keys::end_of(&keys::ref_log_prefix(after)));
         let mut found = Vec::new();
         while found.len() < limit {
-            let Some(row) = self.table.range(&from, &end).next() else { break };
-            let (key, _) = row.map_err(error::read)?;
+            let Some(key) = self.table.first_key(&from, &end).map_err(error::read)? else { break };
             let (name, _) =
                 keys::split_ref_log(&key).ok_or_else(|| error::damaged("a ref log row", "bad key"))?;
             let name = ref_name(name.as_bytes())?;
@@ -222,8 +225,26 @@ impl Session {
     }
 
     pub(super) fn stored_record(&self, space: RecordSpace, key: &[u8]) -> Result<Option<Record>, StoreError> {
-        let row = self.table.get(keys::record(space, key)).map_err(error::read)?;
-        row.map(|row| self.decode_record(&row)).transpose()
+        let key = keys::record(space, key);
+        match self.table.get(&key).map_err(error::read)? {
+            None => Ok(None),
+            Some(row) => self.whole_record(&key, row),
+        }
+    }
+
+    /// The record of a row; of the row that has taken its place, if its chunks went with it meanwhile.
+    fn whole_record(&self, key: &[u8], mut row: sled::IVec) -> Result<Option<Record>, StoreError> {
+        loop {
+            let error = match self.decode_record(&row) {
+                Err(error @ StoreError::Corrupt { .. }) => error,
+                decoded => return decoded.map(Some),
+            };
+            match self.table.get(key).map_err(error::read)? {
+                None => return Ok(None),
+                Some(now) if now == row => return Err(error),
+                Some(now) => row = now,
+            }
+        }
     }
 
     pub(super) fn decode_record(&self, row: &[u8]) -> Result<Record, StoreError> {

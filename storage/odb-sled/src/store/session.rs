@@ -23,10 +23,9 @@ use crate::{
     config::CACHE_BYTES_MIN,
     error,
     folder::{self, FORMAT, Folder, Manifest},
-    journal::{self, Journal, Record},
+    journal::{self, Journal, Known},
     keys::{self, Position},
     mark::{Mark, MarkFile},
-    objects,
     pending::Pending,
     positions::Positions,
     rows, snapshots,
@@ -59,7 +58,10 @@ pub(crate) struct Session {
     pub(super) losses: Vec<Damage>,
     /// The write under way.
     pub(super) writing: UnderWay,
-    drain: Drain,
+    /// Takes in what waits. None in a damaged store, where that may fail.
+    pub(super) drain: Option<Drain>,
+    /// Holds the lock as long as the engine is open; the last to go.
+    _folder: Arc<Folder>,
 }
 
 /// How a session is opened.
@@ -95,7 +97,7 @@ impl Session {
     /// Looks at the files in `folder`, opens the engine there and syncs what it has written so far. What stands in the
     /// journal alone is shown at once and taken in by and by. Numbers of batches go on above `batch_min` at least.
     pub(super) fn open(
-        folder: &Folder,
+        folder: &Arc<Folder>,
         how: How,
         syncer: Arc<dyn Syncer>,
         journal: &journal::Files,
@@ -119,15 +121,22 @@ impl Session {
             .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", engine.display())))?;
         let tree = sled::Tree::clone(&db);
         let state = error::guarded(|| checked.after(&tree, folder.manifest().format))?;
-        let (journal, found) = Journal::open(journal, state.batch, how.trust == Trust::Nothing)
+        let known = Known {
+            stored: state.batch,
+            store: folder.store(),
+            nonce: checked.nonce(),
+            all: how.trust == Trust::Nothing,
+        };
+        let (journal, found) = Journal::open(journal, known)
             .map_err(|error| StoreError::Open(format!("cannot read the journal: {error}")))?;
-        checked.journal(journal.last(), &found.end)?;
+        checked.journal(journal.last(), &found)?;
         let mark = MarkFile::open(folder.path())
             .map_err(|error| StoreError::Open(format!("cannot open the mark: {error}")))?;
-        let first = Mark { batch: journal.last(), stored: state.batch, log, main_bytes };
+        let first =
+            Mark { batch: journal.last(), stored: state.batch, log, main_bytes, nonce: journal.nonce() };
         let (positions, batch) = error::guarded(|| Positions::open(tree.clone(), Arc::clone(&trouble)))?;
         let batch = batch.max(batch_min).max(journal.last());
-        let losses = checked.losses(journal.last());
+        let losses = checked.losses(journal.last(), &found);
         let pending = Arc::new(Pending::new(state.batch, Arc::clone(&trouble)));
         let sink = Arc::new(Sink {
             tree: tree.clone(),
@@ -144,17 +153,19 @@ impl Session {
             positions,
             table: Table { tree, pending },
             writing: UnderWay::default(),
-            drain: Drain::start(Arc::clone(&sink))?,
+            drain: None,
             sink,
             trouble,
             writer: Mutex::new(Writer { batch, journal, scratch: Vec::new() }),
             epoch: AtomicU32::new(0),
             is_deleting: AtomicBool::new(false),
             losses,
+            _folder: Arc::clone(folder),
         };
-        for record in found.records {
-            session.replay(record)?;
+        if how.trust == Trust::Marked {
+            session.drain = Some(Drain::start(Arc::clone(&session.sink))?);
         }
+        session.replay(found.records)?;
         let epoch = match error::guarded(|| session.table.get(keys::epoch()).map_err(error::read))? {
             None => 0,
             Some(row) => rows::read_number(&row).map_err(error::row("the epoch"))?,
@@ -163,22 +174,6 @@ impl Session {
         session.epoch = AtomicU32::new(epoch);
         session.note_lost(&checked.logged);
         Ok(session)
-    }
-
-    /// Shows a batch of the journal.
-    fn replay(&self, Record { batch, rows, .. }: Record) -> Result<(), StoreError> {
-        let mut placed = Vec::new();
-        for row in rows.iter() {
-            let (Some(value), Some(position)) = (&row.value, keys::object_position(&row.key)) else {
-                continue;
-            };
-            for entry in objects::entries(value).map_err(error::row("an object row"))? {
-                placed.push((entry.map_err(error::row("an object row"))?.header.id, position));
-            }
-        }
-        self.positions.add(batch, placed);
-        self.table.pending.publish(batch, rows);
-        Ok(())
     }
 
     /// Notes objects that stand in the log but are not reached.
@@ -194,17 +189,21 @@ impl Session {
         self.losses.extend(lost);
     }
 
-    /// Makes a store of an older format one of this format.
-    pub(super) fn upgrade(&self, folder: &Folder) -> Result<(), StoreError> {
+    /// Makes a store of an older format one of this format. Whether its folder has got an identity by that: then the session
+    /// is to be opened anew.
+    pub(super) fn upgrade(&self, folder: &Folder) -> Result<bool, StoreError> {
         let manifest = folder.manifest();
         if manifest.format == FORMAT {
-            return Ok(());
+            return Ok(false);
         }
         let mut writer = self.writer()?;
         self.maintain(&mut writer, Rows::default())?;
         drop(writer);
         tracing::info!(from = manifest.format, to = FORMAT, "the store has a newer format now");
-        folder.set_manifest(Manifest { format: FORMAT, instance: Uuid::new_v4(), ..manifest })
+        let is_nameless = manifest.instance.is_nil();
+        let instance = if is_nameless { Uuid::new_v4() } else { manifest.instance };
+        folder.set_manifest(Manifest { format: FORMAT, instance, ..manifest })?;
+        Ok(is_nameless)
     }
 
     /// What the next session must show. A batch that failed may be there or not.
@@ -240,7 +239,7 @@ impl Drop for Session {
             std::thread::sleep(STOP_PAUSE);
         }
         self.positions.close();
-        self.drain.close();
+        drop(self.drain.take());
         if self.trouble.cause().is_some() {
             return;
         }

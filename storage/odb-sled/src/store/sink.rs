@@ -53,7 +53,7 @@ impl Sink {
     /// Takes in a group of batches, which are durable here at the end.
     fn take_in(&self, group: &Group) -> Result<(), Cause> {
         let (rows, state) =
-            self.state().with(&self.tree, group).map_err(|error| Cause::other(error.to_string()))?;
+            self.state().with(&self.tree, group).map_err(|error| Cause::read("write failed", &error))?;
         let entering = self.pending.entering();
         self.tree.apply_batch(rows).map_err(|error| Cause::engine("write failed", &error))?;
         drop(entering);
@@ -124,7 +124,7 @@ impl Marks {
     /// Marks from `first` on, which is written and synced; nowhere if what is acknowledged is not durable: a store that
     /// may lose it must not be held to it.
     pub(super) fn begin(file: MarkFile, first: Mark, is_durable: bool) -> Self {
-        let first = if is_durable { first } else { Mark { batch: 0, stored: 0, log: -1, main_bytes: 0 } };
+        let first = if is_durable { first } else { Mark::NOTHING };
         let mut marks = Self { file: Some(file), last: first };
         marks.write(|first| first);
         marks.sync();
@@ -153,7 +153,7 @@ impl Drain {
     }
 
     /// Takes in what waits, unless something has failed, and ends the thread.
-    pub(super) fn close(&mut self) {
+    fn close(&mut self) {
         self.sink.pending.stop();
         if let Some(thread) = self.thread.take() {
             while !thread.is_finished() {
@@ -163,6 +163,12 @@ impl Drain {
             // It catches its panics; what it could not take in is in the journal.
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for Drain {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 

@@ -48,7 +48,6 @@ impl Session {
         after: Option<Bytes>,
         limit: usize,
     ) -> Result<Vec<Scanned>, StoreError> {
-        self.settle_for_reading()?;
         let (mut walk, mut last) = self.walk_objects(after.as_deref());
         let mut found = Vec::new();
         while found.len() < limit {
@@ -74,7 +73,6 @@ impl Session {
         bytes_max: usize,
     ) -> Result<Vec<Scanned<NewObject>>, StoreError> {
         let mut read = 0;
-        self.settle_for_reading()?;
         let mut found = Vec::new();
         let (mut walk, mut last) = self.walk_objects(after.as_deref());
         while found.len() < limit && read < bytes_max {
@@ -150,24 +148,19 @@ fn token(key: &[u8], id: ObjectId) -> Bytes {
 }
 
 impl Session {
-    /// Waits until the tree holds everything acknowledged so far.
-    pub(super) fn settle_for_reading(&self) -> Result<(), StoreError> {
-        self.table.pending.settle().map_err(|error| StoreError::Read(error.to_string()))
-    }
-
     /// The rows of objects from a token on, and the object of the first of them that was told last.
     fn walk_objects(&self, after: Option<&[u8]>) -> (Walk<'_>, Option<ObjectId>) {
         let space = keys::key(Space::Object, &[]);
         let end = keys::end_of(&space);
-        let Some(after) = after else { return (Walk::new(&self.table.tree, space, end), None) };
+        let Some(after) = after else { return (self.table.walk(space, end), None) };
         let told = after.split_at_checked(keys::POSITION_BYTES);
         match told.and_then(|(position, id)| Some((position, id.try_into().ok()?))) {
             // Others may stand behind it in its row.
             Some((position, id)) => {
                 let from = [space.as_slice(), position].concat();
-                (Walk::new(&self.table.tree, from, end), Some(ObjectId::from_bytes(id)))
+                (self.table.walk(from, end), Some(ObjectId::from_bytes(id)))
             }
-            None => (Walk::new(&self.table.tree, [space.as_slice(), after, &[0]].concat(), end), None),
+            None => (self.table.walk([space.as_slice(), after, &[0]].concat(), end), None),
         }
     }
 

@@ -3,6 +3,7 @@
 mod damage;
 mod failing;
 mod format;
+mod journal;
 mod opening;
 mod positions;
 mod rows;

@@ -107,6 +107,10 @@ impl Session {
         let Writer { batch, journal, .. } = writer;
         let pending = &self.table.pending;
         pending.wait_for_room()?;
+        // What is acknowledged must enter the engine some day: not into a page that cannot be read.
+        error::guarded(|| {
+            rows.iter().try_for_each(|row| self.table.tree.get(&row.key).map(drop).map_err(error::read))
+        })?;
         pending.begin(moves);
         self.writing.begin();
         let written = self.trouble.attempt(|| {
@@ -130,7 +134,8 @@ impl Session {
     pub(super) fn maintain(&self, writer: &mut Writer, rows: Rows) -> Result<(), StoreError> {
         writer.batch += 1;
         self.apply(writer, rows, Vec::new(), Vec::new())?;
-        self.table.pending.settle()
+        // It is in the journal, and will be in the engine.
+        self.table.pending.settle().map_err(|error| StoreError::Unknown(error.to_string()))
     }
 
     /// Whether it has failed: the threads of the engine fail by themselves, too, and then even reads may.

@@ -312,7 +312,7 @@ fn with_positions(
 ) -> (Session, Sender<()>) {
     drop(SledStore::open(config).unwrap());
     let trouble = Arc::new(Trouble::none(Arc::default()));
-    let folder = Folder::open(&config.path, |_| Ok(())).unwrap();
+    let folder = Arc::new(Folder::open(&config.path, |_| Ok(())).unwrap());
     let journal = crate::journal::Files::open(&config.path).unwrap();
     let how = session::How { cache_bytes: config.cache_bytes, trust: Trust::Marked, is_durable: true };
     let mut session =

@@ -106,14 +106,25 @@ async fn format_1_is_read_and_becomes_format_3() {
 }
 
 #[tokio::test]
-async fn format_2_is_read() {
+async fn format_2_is_read_and_becomes_format_3() {
     let folder = tempfile::tempdir().unwrap();
     let config = SledConfig::new(folder.path().join("store"));
     let store = SledStore::open(&config).unwrap();
+    let identity = store.identity();
     put_rows(&store, FORMAT_2);
     drop(store);
+    let manifest = crate::read_manifest(&config.path).unwrap();
+    let old = Manifest { format: 2, ..manifest };
+    fs::write(config.path.join("MANIFEST"), old.to_string()).unwrap();
+    for name in ["JOURNAL-0", "JOURNAL-1"] {
+        fs::remove_file(config.path.join(name)).unwrap();
+    }
     let store = SledStore::open(&config).unwrap();
+    assert_eq!(store.manifest().format, 3);
+    assert_eq!(store.identity(), identity, "a backup goes on where it was");
     check_fixture(&store).await;
+    drop(store);
+    let store = SledStore::open(&config).unwrap();
     assert_eq!(store.audit().await.unwrap(), []);
 }
 

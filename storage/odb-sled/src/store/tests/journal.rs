@@ -1,0 +1,254 @@
+//! What stands in the journal alone, through salvage, failures, damage and racing readers.
+
+#![allow(clippy::await_holding_lock, reason = "only the thread that takes in waits for it, which is meant")]
+
+use std::{
+    fs, io,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use lochan_storage_odb::{ExpectedRecord, RecordChange, RecordSpace, RequestKey, Writes};
+
+use super::{damage::copy, *};
+
+/// A disk that fails when told.
+struct Failing(Arc<AtomicBool>);
+
+impl Syncer for Failing {
+    fn sync(&self) -> io::Result<()> {
+        if self.0.load(Ordering::Acquire) { Err(io::Error::other("the disk is gone")) } else { Ok(()) }
+    }
+
+    fn sync_journal(&self, _: &File) -> io::Result<()> {
+        self.sync()
+    }
+}
+
+fn failing(config: &SledConfig) -> (SledStore, Arc<AtomicBool>) {
+    let fails = Arc::new(AtomicBool::new(false));
+    let store = SledStore::open_with(config, |_, _| Box::new(Failing(Arc::clone(&fails)))).unwrap();
+    (store, fails)
+}
+
+/// A commit that fails, and what comes after it.
+async fn fail_once(store: &SledStore, fails: &AtomicBool, batch: Batch) {
+    settle(store);
+    fails.store(true, Ordering::Release);
+    assert!(matches!(store.commit(batch).await, Err(StoreError::Unknown(_))));
+    fails.store(false, Ordering::Release);
+    loop {
+        match store.writes() {
+            Writes::Allowed => return,
+            Writes::Refused(cause) if cause.contains("does not hold") => panic!("{cause}"),
+            _ => tokio::task::yield_now().await,
+        }
+    }
+}
+
+fn object(number: u8) -> NewObject {
+    let bytes = vec![number; 500];
+    let id = ObjectId::of(ObjectKind::MetadataPart, &bytes);
+    NewObject { kind: ObjectKind::MetadataPart, id, bytes: bytes.into() }
+}
+
+fn put(object: &NewObject) -> Batch {
+    Batch { changes: vec![Change { objects: vec![object.clone()], ..Change::default() }] }
+}
+
+fn set(key: &str, value: Vec<u8>) -> Batch {
+    let (space, expected) = (RecordSpace::Setting, ExpectedRecord::Any);
+    let change = RecordChange { space, key: key.to_owned().into(), expected, value: Some(value.into()) };
+    Batch { changes: vec![Change { records: vec![change], ..Change::default() }] }
+}
+
+/// Runs `work` while nothing enters the tree, and copies the store as a kill would leave it.
+async fn killed(store: &SledStore, to: &Path, work: impl AsyncFnOnce()) {
+    let pending = session(store).table.pending.clone();
+    let still = pending.still();
+    work().await;
+    copy(store.keeper.folder.path(), to);
+    drop(still);
+}
+
+#[tokio::test]
+async fn a_deletion_of_unknown_outcome_is_no_loss_at_the_next_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let (store, fails) = failing(&config);
+    let gone = object(1);
+    land(&store, put(&gone)).await;
+    store.begin_epoch().await.unwrap();
+    settle(&store);
+    fails.store(true, Ordering::Release);
+    assert!(matches!(store.delete_objects(&[(gone.kind, gone.id)], 1).await, Err(StoreError::Unknown(_))));
+    fails.store(false, Ordering::Release);
+    while store.writes() != Writes::Allowed {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(store.object(gone.kind, gone.id).await.unwrap(), None, "the record was whole");
+    fail_once(&store, &fails, put(&object(2))).await;
+    land(&store, put(&gone)).await;
+    drop(store);
+    let store = SledStore::open(&config).unwrap();
+    assert_eq!(store.object(gone.kind, gone.id).await.unwrap(), Some(gone.bytes));
+    assert_eq!(store.audit().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn salvage_reads_what_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(&SledConfig::new(folder.path().join("store"))).unwrap();
+    let left = folder.path().join("left");
+    let first = commit("first");
+    killed(&store, &left, async || land(&store, moved(None, &first)).await).await;
+    let store = SledStore::salvage(&SledConfig::new(left)).unwrap();
+    let (load, damage) = Sweep::salvage(&store).await.unwrap();
+    assert_eq!((load.point.references.len(), load.log.len(), damage), (1, 1, vec![]));
+    assert_eq!(store.read_objects(None, 9, usize::MAX).await.unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_record_in_chunks_is_read_whole_while_it_changes() {
+    const BYTES: usize = 400_000;
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(SledStore::open(&SledConfig::new(folder.path().join("store"))).unwrap());
+    land(&*store, set("k", vec![0; BYTES])).await;
+    let done = Arc::new(AtomicBool::new(false));
+    let reading = tokio::spawn({
+        let (store, done) = (Arc::clone(&store), Arc::clone(&done));
+        async move {
+            let is_whole = |value: &[u8]| value.len() == BYTES && value.iter().all(|byte| *byte == value[0]);
+            while !done.load(Ordering::Acquire) {
+                let record = store.record(RecordSpace::Setting, b"k").await.unwrap().unwrap();
+                assert!(is_whole(&record.value));
+                let listed = store.records(RecordSpace::Setting, None, 9).await.unwrap();
+                assert!(is_whole(&listed[0].1.value));
+            }
+        }
+    });
+    for number in 0..60 {
+        land(&*store, set("k", vec![number; BYTES])).await;
+    }
+    done.store(true, Ordering::Release);
+    reading.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_point_does_not_reach_over_a_batch_of_unknown_outcome() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, fails) = failing(&SledConfig::new(folder.path().join("store")));
+    land(&store, put(&object(1))).await;
+    settle(&store);
+    fails.store(true, Ordering::Release);
+    assert!(matches!(store.commit(moved(None, &commit("x"))).await, Err(StoreError::Unknown(_))));
+    let (point, end) = store.point().await.unwrap();
+    assert_eq!(point.references, []);
+    assert_eq!(store.scan_objects(None, 9).await.unwrap().len(), 1);
+    fails.store(false, Ordering::Release);
+    while store.writes() != Writes::Allowed {
+        tokio::task::yield_now().await;
+    }
+    let (point, _) = store.point().await.unwrap();
+    let later = store.scan_objects(Some(end), 9).await.unwrap();
+    assert_eq!(
+        (point.references.len(), later.len()),
+        (1, 1),
+        "what the reference needs comes behind the point"
+    );
+}
+
+#[tokio::test]
+async fn scans_show_what_waits_in_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(&SledConfig::new(folder.path().join("store"))).unwrap();
+    land(&store, put(&object(1))).await;
+    settle(&store);
+    let pending = session(&store).table.pending.clone();
+    let still = pending.still();
+    for number in 2..5 {
+        land(&store, put(&object(number))).await;
+    }
+    let mut found = Vec::new();
+    let mut after = None;
+    loop {
+        let page = store.scan_objects(after.take(), 2).await.unwrap();
+        let Some((token, _)) = page.last() else { break };
+        after = Some(token.clone());
+        found.extend(page.into_iter().map(|(_, info)| info.unwrap().id));
+    }
+    drop(still);
+    assert_eq!(found, (1..5).map(|number| object(number).id).collect::<Vec<_>>());
+}
+
+fn request(at: Option<CommitId>, to: &NewObject, number: u32) -> Batch {
+    let key = *blake3::hash(&number.to_be_bytes()).as_bytes();
+    let mut batch = moved(at, to);
+    batch.changes[0].references[0].log.request = Some(RequestKey { key, fingerprint: [2; 32] });
+    batch
+}
+
+#[tokio::test]
+async fn a_batch_for_a_page_that_cannot_be_read_is_refused_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let mut at = None;
+    for opening in 0..3 {
+        let store = SledStore::open(&config).unwrap();
+        for number in opening * 200..(opening + 1) * 200 {
+            let to = commit(&format!("commit {number}"));
+            land(&store, request(at, &to, number)).await;
+            at = Some(CommitId::new(to.id));
+        }
+    }
+    // What is in the snapshot is not looked at when the engine opens.
+    drop(SledStore::open(&config).unwrap());
+    drop(SledStore::open(&config).unwrap());
+    let main = config.path.join("sled/db");
+    let mut bytes = fs::read(&main).unwrap();
+    let key = *blake3::hash(&7u32.to_be_bytes()).as_bytes();
+    // A leaf leaves out what its keys have in common.
+    let places: Vec<usize> = (0..bytes.len() - 24).filter(|at| bytes[*at..*at + 24] == key[8..]).collect();
+    assert!(!places.is_empty());
+    for place in places {
+        bytes[place] ^= 1;
+    }
+    fs::write(&main, bytes).unwrap();
+    let store = SledStore::open(&config).unwrap();
+    assert!(store.request(&key).await.is_err());
+    let result = store.commit(request(at, &commit("later"), 7)).await;
+    assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
+    assert_eq!(store.writes(), Writes::Allowed);
+    land(&store, moved(at, &commit("other"))).await;
+    settle(&store);
+    drop(store);
+    let store = SledStore::open(&config).unwrap();
+    assert_eq!(store.reference(&main_name()).await.unwrap().unwrap().number, 601);
+    let copied = folder.path().join("copied");
+    crate::copy_damaged(&config.path, &copied, [0; 16]).unwrap_err();
+    drop(store);
+    crate::copy_damaged(&config.path, &copied, [0; 16]).unwrap();
+    let store = SledStore::salvage(&SledConfig::new(&copied)).unwrap();
+    let read = store.read_objects(None, usize::MAX, usize::MAX).await.unwrap();
+    assert_eq!(read.iter().filter(|(_, object)| object.is_ok()).count(), 601);
+}
+
+fn main_name() -> RefName {
+    super::main()
+}
+
+#[tokio::test]
+async fn a_missing_file_of_the_journal_is_refused_by_all_but_salvage() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let store = SledStore::open(&config).unwrap();
+    land(&store, put(&object(1))).await;
+    drop(store);
+    fs::remove_file(config.path.join("JOURNAL-1")).unwrap();
+    match SledStore::open(&config).map(drop) {
+        Err(StoreError::Corrupt { detail, .. }) => assert!(detail.contains("journal is missing"), "{detail}"),
+        other => panic!("{other:?}"),
+    }
+    let store = SledStore::salvage(&config).unwrap();
+    assert!(store.object(object(1).kind, object(1).id).await.unwrap().is_some());
+}
