@@ -52,6 +52,8 @@ pub(crate) struct Pending {
     /// Held alone while rows enter the tree, so that a scan sees each batch whole or not at all.
     entering: RwLock<()>,
     trouble: Arc<Trouble>,
+    /// Whether a thread takes in what waits.
+    is_drained: bool,
 }
 
 /// What readers see instead of the tree.
@@ -90,14 +92,15 @@ pub(crate) struct Group {
 }
 
 impl Pending {
-    /// Nothing waits; the engine holds everything up to batch `stored`.
-    pub(crate) fn new(stored: u64, trouble: Arc<Trouble>) -> Self {
+    /// Nothing waits; the engine holds everything up to batch `stored`. Unless it `is_drained`, what will wait stays.
+    pub(crate) fn new(stored: u64, is_drained: bool, trouble: Arc<Trouble>) -> Self {
         Self {
             shown: RwLock::default(),
             queue: Mutex::new(Queue { stored, ..Queue::default() }),
             signal: Condvar::new(),
             entering: RwLock::default(),
             trouble,
+            is_drained,
         }
     }
 
@@ -165,7 +168,7 @@ impl Pending {
         let mut stored = queue.stored;
         loop {
             self.trouble.check()?;
-            if queue.bytes < WAITING_BYTES_MAX {
+            if queue.bytes < WAITING_BYTES_MAX || !self.is_drained {
                 return Ok(());
             }
             if queue.stored > stored {
@@ -212,6 +215,9 @@ impl Pending {
     pub(crate) fn settle(&self) -> Result<(), StoreError> {
         let mut queue = self.queue();
         let Some(last) = queue.batches.back().map(|waiting| waiting.batch) else { return Ok(()) };
+        if !self.is_drained {
+            return Err(StoreError::WritesRefused("the store is damaged and takes nothing in".into()));
+        }
         queue.hurrying += 1;
         self.signal.notify_all();
         let settled = loop {
@@ -345,7 +351,7 @@ mod tests {
     use super::*;
 
     fn pending() -> Pending {
-        Pending::new(0, Arc::new(Trouble::none(Arc::default())))
+        Pending::new(0, true, Arc::new(Trouble::none(Arc::default())))
     }
 
     fn rows(key: &str, value: &[u8]) -> Rows {
@@ -423,7 +429,7 @@ mod tests {
     #[test]
     fn waiting_ends_when_the_engine_has_failed() {
         let trouble = Arc::new(Trouble::none(Arc::default()));
-        let pending = Arc::new(Pending::new(0, Arc::clone(&trouble)));
+        let pending = Arc::new(Pending::new(0, true, Arc::clone(&trouble)));
         pending.publish(1, rows("a", &vec![0; WAITING_BYTES_MAX]));
         let waiting = std::thread::spawn({
             let pending = Arc::clone(&pending);

@@ -148,11 +148,11 @@ async fn fill(plan: &Plan, is_killed: bool) -> Result<(PathBuf, Whole)> {
             anyhow::ensure!(!load.is_ended(), "a writer has ended");
             sleep(Duration::from_millis(FILL_POLL_MS)).await;
         }
+        // What was written and never acknowledged may be lost by a damage: so nothing is under way.
+        load.stop().await?;
         if is_killed && start == 1 {
             server.kill().await?;
-            load.abandon();
         } else {
-            load.stop().await?;
             server.stop().await?;
         }
     }

@@ -26,9 +26,9 @@ impl Session {
             self.positions.add(head.batch, placed);
             self.table.pending.publish(head.batch, rows);
         }
-        if has_positions && self.drain.is_some() {
+        if has_positions {
             // Such rows are also written past the journal, and what is removed here must not be removed after that. Where the
-            // engine cannot take them in, nothing is written at all.
+            // engine cannot or must not take them in, nothing is written at all.
             let _ = self.table.pending.settle();
         }
         Ok(())

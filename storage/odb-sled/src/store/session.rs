@@ -58,7 +58,7 @@ pub(crate) struct Session {
     pub(super) losses: Vec<Damage>,
     /// The write under way.
     pub(super) writing: UnderWay,
-    /// Takes in what waits. None in a damaged store, where that may fail.
+    /// Takes in what waits, unless the store is known to be damaged.
     pub(super) drain: Option<Drain>,
     /// Holds the lock as long as the engine is open; the last to go.
     _folder: Arc<Folder>,
@@ -137,7 +137,9 @@ impl Session {
         let (positions, batch) = error::guarded(|| Positions::open(tree.clone(), Arc::clone(&trouble)))?;
         let batch = batch.max(batch_min).max(journal.last());
         let losses = checked.losses(journal.last(), &found);
-        let pending = Arc::new(Pending::new(state.batch, Arc::clone(&trouble)));
+        // In a damaged store that may fail, and then everything else would.
+        let is_drained = how.trust == Trust::Marked;
+        let pending = Arc::new(Pending::new(state.batch, is_drained, Arc::clone(&trouble)));
         let sink = Arc::new(Sink {
             tree: tree.clone(),
             db,
@@ -162,7 +164,7 @@ impl Session {
             losses,
             _folder: Arc::clone(folder),
         };
-        if how.trust == Trust::Marked {
+        if is_drained {
             session.drain = Some(Drain::start(Arc::clone(&session.sink))?);
         }
         session.replay(found.records)?;

@@ -106,6 +106,11 @@ async fn salvage_reads_what_waits() {
     let (load, damage) = Sweep::salvage(&store).await.unwrap();
     assert_eq!((load.point.references.len(), load.log.len(), damage), (1, 1, vec![]));
     assert_eq!(store.read_objects(None, 9, usize::MAX).await.unwrap().len(), 1);
+    assert_eq!(
+        store.audit().await.unwrap(),
+        [],
+        "the rows of the tree are counted, and nobody waits for the others"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
