@@ -204,6 +204,12 @@ pub trait Sweep: Store {
     /// cannot be read is one error in between.
     async fn scan_objects(&self, after: Option<Bytes>, limit: usize) -> Result<Vec<Scanned>, StoreError>;
 
+    /// Tokens that split a scan into up to `parts` parts, in order, about evenly; none where that is not known.
+    async fn scan_marks(&self, parts: usize) -> Result<Vec<Bytes>, StoreError> {
+        let _ = parts;
+        Ok(Vec::new())
+    }
+
     /// As [`Sweep::scan_objects`], with the bytes of the objects, which hash to their ids; what is damaged is an error that
     /// names it. Ends early once `bytes_max` bytes are read.
     async fn read_objects(

@@ -8,7 +8,7 @@ use std::{
 use lochan_storage_model::{Commit, CommitId, ObjectId, ObjectKind, Operation, Value, commit::Header};
 use lochan_storage_odb::{NewObject, StoreError, Sweep};
 
-use super::{PAGE, PAGE_BYTES, Report};
+use super::{Report, pages};
 use crate::{error::Error, state::Core};
 
 /// Objects between two words of progress.
@@ -27,11 +27,9 @@ pub(super) async fn check_objects(
     let mut graph = Graph::new();
     let mut present: HashSet<(ObjectKind, ObjectId)> = HashSet::new();
     let mut wanted: Vec<(CommitId, ObjectKind, ObjectId)> = Vec::new();
-    let mut after = None;
-    loop {
-        let page = store.read_objects(after.take(), PAGE, PAGE_BYTES).await?;
-        let last = page.last().map(|(token, _)| token.clone());
-        for (_, object) in page {
+    let mut pages = pages::all(store).await?;
+    while let Some(page) = pages.recv().await {
+        for (_, object) in page? {
             let NewObject { kind, id, bytes } = match object {
                 Ok(object) => object,
                 Err(error) => {
@@ -57,10 +55,6 @@ pub(super) async fn check_objects(
                     Err(error) => report.damage(format!("commit {id}"), error.to_string()),
                 }
             }
-        }
-        match last {
-            Some(token) => after = Some(token),
-            None => break,
         }
     }
     let mut missing: HashMap<(ObjectKind, ObjectId), Vec<CommitId>> = HashMap::new();

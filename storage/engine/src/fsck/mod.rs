@@ -4,6 +4,7 @@
 
 mod commits;
 mod needs;
+mod pages;
 mod references;
 mod roots;
 

@@ -110,6 +110,10 @@ impl Sweep for SledStore {
         self.keeper.with(|session| error::guarded(|| session.scan_objects(after.clone(), limit)))
     }
 
+    async fn scan_marks(&self, parts: usize) -> Result<Vec<Bytes>, StoreError> {
+        self.keeper.with(|session| error::guarded(|| session.scan_marks(parts)))
+    }
+
     async fn read_objects(
         &self,
         after: Option<Bytes>,

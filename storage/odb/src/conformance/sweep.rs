@@ -47,6 +47,19 @@ async fn a_scan_names_every_object_once(backend: &dyn Backend) {
         assert_eq!(by_batch(&found), by_batch(&expected), "in the order of their batches");
         order = found.into_iter().map(|(id, ..)| id).collect();
     }
+    for parts in [1, 3, 1_000] {
+        let marks = store.scan_marks(parts).await.unwrap();
+        assert!(marks.len() < parts && marks.is_sorted());
+        let mut found = Vec::new();
+        let starts = std::iter::once(None).chain(marks.iter().cloned().map(Some));
+        let ends = marks.iter().map(Some).chain(std::iter::once(None));
+        for (start, end) in starts.zip(ends) {
+            let part = store.scan_objects(start, usize::MAX).await.unwrap();
+            let inside = part.into_iter().take_while(|(token, _)| end.is_none_or(|end| token <= end));
+            found.extend(inside.map(|(_, info)| info.unwrap().id));
+        }
+        assert_eq!(found, order, "{parts} parts are the whole");
+    }
     let by_id: HashMap<_, _> = objects.iter().map(|object| (object.id, object)).collect();
     let read = async |after, limit, bytes_max| store.read_objects(after, limit, bytes_max).await.unwrap();
     let all = read(None, usize::MAX, usize::MAX).await;

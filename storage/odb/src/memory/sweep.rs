@@ -43,6 +43,12 @@ impl Sweep for Memory {
         Ok(range.take(limit).collect())
     }
 
+    async fn scan_marks(&self, parts: usize) -> Result<Vec<Bytes>, StoreError> {
+        let order = &self.lock().tables.order;
+        let step = order.len().div_ceil(parts.max(1)).max(1);
+        Ok(order.keys().step_by(step).skip(1).map(|place| token(*place)).collect())
+    }
+
     async fn read_objects(
         &self,
         after: Option<Bytes>,
