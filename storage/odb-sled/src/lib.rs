@@ -17,6 +17,7 @@ mod journal;
 mod keys;
 mod mark;
 mod objects;
+mod parts;
 mod pending;
 mod positions;
 mod rows;

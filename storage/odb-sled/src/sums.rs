@@ -6,7 +6,14 @@ use lochan_storage_model::{
 };
 use lochan_storage_odb::{Damage, StoreError};
 
-use crate::{batch::Row, error, keys, objects, pending::Group};
+use crate::{
+    batch::Row,
+    error,
+    keys::{self, Space},
+    objects, parts,
+    pending::Group,
+    walk::Walk,
+};
 
 const FORMAT: u8 = 1;
 /// Names of the groups, as findings show them.
@@ -91,11 +98,23 @@ impl State {
 
     /// Counts the rows of a tree. What cannot be read is told instead.
     pub(crate) fn count(tree: &sled::Tree, batch: u64) -> Result<Self, Vec<Damage>> {
+        // Between the two lies what counts in no sum.
+        let others = (keys::key(Space::Reference, &[]), keys::key(Space::Derived, &[]));
         let mut state = Self { batch, ..Self::default() };
         let mut damage = Vec::new();
-        let end = keys::key(keys::Space::Derived, &[]);
-        let walk = crate::walk::Walk::new(tree, keys::key(keys::Space::Object, &[]), end);
-        for row in walk {
+        for part in parts::each(tree, vec![others], |(from, to)| Self::count_part(tree, from, to)) {
+            match part {
+                Ok(part) => state.merge(&part),
+                Err(found) => damage.extend(found),
+            }
+        }
+        if damage.is_empty() { Ok(state) } else { Err(damage) }
+    }
+
+    fn count_part(tree: &sled::Tree, from: Vec<u8>, to: Vec<u8>) -> Result<Self, Vec<Damage>> {
+        let mut state = Self::default();
+        let mut damage = Vec::new();
+        for row in Walk::new(tree, from, to) {
             match row {
                 Ok((key, value)) => {
                     if let Some(group) = group(&key) {
@@ -106,6 +125,13 @@ impl State {
             }
         }
         if damage.is_empty() { Ok(state) } else { Err(damage) }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (group, other) in self.groups.iter_mut().zip(&other.groups) {
+            group.count = group.count.wrapping_add(other.count);
+            group.sum = group.sum.wrapping_add(other.sum);
+        }
     }
 
     /// Where the rows of a tree, just counted, are not those that this row says.
@@ -143,7 +169,7 @@ fn digest(key: &[u8], value: &[u8]) -> u128 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&u16::try_from(key.len()).unwrap_or(u16::MAX).to_be_bytes());
     hasher.update(key);
-    if key.get(keys::PREFIX_BYTES - 1) == Some(&(keys::Space::Object as u8)) {
+    if key.get(keys::PREFIX_BYTES - 1) == Some(&(Space::Object as u8)) {
         objects::digest(value, &mut hasher);
     } else {
         hasher.update(value);

@@ -111,7 +111,7 @@ impl Sweep for SledStore {
     }
 
     async fn scan_marks(&self, parts: usize) -> Result<Vec<Bytes>, StoreError> {
-        self.keeper.with(|session| error::guarded(|| session.scan_marks(parts)))
+        self.keeper.with(|session| error::guarded(|| Ok(session.scan_marks(parts))))
     }
 
     async fn read_objects(

@@ -18,7 +18,7 @@ use crate::{
     chunks, error,
     keys::{self, Position, Space},
     objects::{self, Entry, ObjectHeader},
-    rows,
+    parts, rows,
     walk::{Unreadable, Walk},
 };
 
@@ -66,20 +66,9 @@ impl Session {
         Ok(found)
     }
 
-    /// Parts of as many batches each. Without marks where the ends cannot be read.
-    pub(super) fn scan_marks(&self, parts: usize) -> Result<Vec<Bytes>, StoreError> {
-        let space = keys::key(Space::Object, &[]);
-        let end = keys::end_of(&space);
-        let batch = |row: Option<sled::Result<(sled::IVec, sled::IVec)>>| {
-            row.and_then(Result::ok).and_then(|(key, _)| keys::object_position(&key)).map(|at| at.batch)
-        };
-        let first = batch(self.table.range(&space, &end).next());
-        let last = batch(self.table.range_back(&space, &end).next());
-        let (Some(first), Some(last)) = (first, last) else { return Ok(Vec::new()) };
-        let step = (last - first).div_ceil(parts.max(1) as u64).max(1);
-        let marks = (1..parts as u64).map(|part| first.saturating_add(part * step));
-        let marks = marks.take_while(|batch| *batch < last);
-        Ok(marks.map(|batch| Bytes::copy_from_slice(&Position { batch, place: u32::MAX }.bytes())).collect())
+    pub(super) fn scan_marks(&self, parts: usize) -> Vec<Bytes> {
+        let marks = parts::marks(&self.table.tree, parts).into_iter();
+        marks.map(|mark| Bytes::copy_from_slice(&mark.bytes())).collect()
     }
 
     pub(super) fn read_objects(
