@@ -8,7 +8,7 @@ use std::{
 use lochan_storage_model::{Commit, CommitId, ObjectId, ObjectKind, Operation, Value, commit::Header};
 use lochan_storage_odb::{NewObject, StoreError, Sweep};
 
-use super::{Report, pages};
+use super::{Report, pages::Pages};
 use crate::{error::Error, state::Core};
 
 /// Objects between two words of progress.
@@ -27,8 +27,8 @@ pub(super) async fn check_objects(
     let mut graph = Graph::new();
     let mut present: HashSet<(ObjectKind, ObjectId)> = HashSet::new();
     let mut wanted: Vec<(CommitId, ObjectKind, ObjectId)> = Vec::new();
-    let mut pages = pages::all(store).await?;
-    while let Some(page) = pages.recv().await {
+    let mut pages = Pages::of(store).await?;
+    while let Some(page) = pages.next().await {
         for (_, object) in page? {
             let NewObject { kind, id, bytes } = match object {
                 Ok(object) => object,

@@ -21,9 +21,41 @@ const AHEAD: usize = 2;
 /// Objects read in one piece.
 pub(super) type Page = Vec<Scanned<NewObject>>;
 
-/// Reads everything; in no order beyond that of a page. Ends with the first error of the store as a whole.
-pub(super) async fn all(
+/// Everything, page by page; in no order beyond that of a page.
+pub(super) enum Pages<'a> {
+    /// Read by threads of the runtime.
+    Ahead(mpsc::Receiver<Result<Page, StoreError>>),
+    /// Read when asked for, where there is no runtime: a simulation decides the order of everything itself.
+    Asked { store: &'a dyn Sweep, after: Option<Bytes> },
+}
+
+impl<'a> Pages<'a> {
+    /// Begins reading.
+    pub(super) async fn of(store: &'a Arc<dyn Sweep>) -> Result<Self, StoreError> {
+        match Handle::try_current() {
+            Ok(runtime) => ahead(store, &runtime).await.map(Self::Ahead),
+            Err(_) => Ok(Self::Asked { store: &**store, after: None }),
+        }
+    }
+
+    /// The next page; `None` at the end. An error is one of the store as a whole, and the last that is told.
+    pub(super) async fn next(&mut self) -> Option<Result<Page, StoreError>> {
+        match self {
+            Self::Ahead(told) => told.recv().await,
+            Self::Asked { store, after } => match store.read_objects(after.take(), PAGE, PAGE_BYTES).await {
+                Ok(page) => {
+                    *after = Some(page.last()?.0.clone());
+                    Some(Ok(page))
+                }
+                Err(error) => Some(Err(error)),
+            },
+        }
+    }
+}
+
+async fn ahead(
     store: &Arc<dyn Sweep>,
+    runtime: &Handle,
 ) -> Result<mpsc::Receiver<Result<Page, StoreError>>, StoreError> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
     let marks = Arc::new(store.scan_marks(threads * PARTS_PER_THREAD).await?);
@@ -32,7 +64,6 @@ pub(super) async fn all(
     for _ in 0..threads {
         let (store, marks, next, tell) =
             (Arc::clone(store), Arc::clone(&marks), Arc::clone(&next), tell.clone());
-        let runtime = Handle::current();
         let read = async move {
             loop {
                 let part = next.fetch_add(1, Ordering::Relaxed);
@@ -45,6 +76,7 @@ pub(super) async fn all(
                 }
             }
         };
+        let runtime = runtime.clone();
         tokio::task::spawn_blocking(move || runtime.block_on(read));
     }
     Ok(told)
@@ -91,8 +123,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn every_object_is_read_once() {
+    async fn filled() -> (Arc<dyn Sweep>, BTreeSet<ObjectId>) {
         let store: Arc<dyn Sweep> = Arc::new(Memory::new());
         let mut expected = BTreeSet::new();
         for batch in 0..3_000u32 {
@@ -103,14 +134,29 @@ mod tests {
             store.commit(Batch { changes: vec![change] }).await.unwrap();
             expected.insert(id);
         }
-        let mut pages = all(&store).await.unwrap();
+        (store, expected)
+    }
+
+    async fn every_object_is_read_once() {
+        let (store, expected) = filled().await;
+        let mut pages = Pages::of(&store).await.unwrap();
         let (mut found, mut count) = (BTreeSet::new(), 0);
-        while let Some(page) = pages.recv().await {
+        while let Some(page) = pages.next().await {
             for (_, object) in page.unwrap() {
                 count += 1;
                 found.insert(object.unwrap().id);
             }
         }
         assert_eq!((found, count), (expected, 3_000));
+    }
+
+    #[tokio::test]
+    async fn every_object_is_read_once_by_threads() {
+        every_object_is_read_once().await;
+    }
+
+    #[test]
+    fn every_object_is_read_once_without_a_runtime() {
+        futures::executor::block_on(every_object_is_read_once());
     }
 }
