@@ -174,7 +174,7 @@ fn objects_in(body: &[u8]) -> Option<Vec<(ObjectKind, ObjectId)>> {
 }
 
 /// Position that the newest snapshot reaches to; 0 without one.
-fn snapshot_end(engine: &Path) -> io::Result<i64> {
+pub(crate) fn snapshot_end(engine: &Path) -> io::Result<i64> {
     let mut newest = None;
     for entry in std::fs::read_dir(engine)? {
         if let Ok(name) = entry?.file_name().into_string()

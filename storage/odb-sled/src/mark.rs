@@ -130,6 +130,8 @@ impl MarkFile {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         if file.metadata()?.len() < SLOTS * SLOT_BYTES as u64 {
             file.set_len(SLOTS * SLOT_BYTES as u64)?;
+            // Its name must be durable before anything is acknowledged that it would vouch for.
+            File::open(folder)?.sync_all()?;
         }
         let sequence = newest(&file)?.map_or(0, |(sequence, _)| sequence);
         Ok(Self { file, sequence })

@@ -1,5 +1,6 @@
-//! A copy of the last segments of the engine's log, without which a start that a power cut interrupts can lose everything.
+//! The last segments of the engine's log: what it would take for an empty log, since it counts as durable what is not.
 //!
+//! **A copy of them, without which a start that a power cut interrupts can lose everything.**
 //! When sled 0.34.7 opens, it writes a snapshot under a name that it does not sync, and then overwrites with zeros every
 //! segment that the snapshot does not need. The last segment but one may be among them. If the power is cut before the
 //! name is durable, the next start finds an older snapshot or none, looks for the segments that the newest one's header
@@ -8,6 +9,11 @@
 //! So the segments from there on are copied to a file beside the engine before each opening. Once the engine is open and
 //! the name of its snapshot durable, the copy is removed. A start that finds one comes after one that was cut off: what has
 //! become zeros since, or lies behind the end of the file, is put back, and everything is as it was before.
+//!
+//! **A gap in what was never synced.** The header of a segment says how far the log was stable when it was begun, and sled
+//! calls stable what it has handed to `sync_file_range`. Where two segments were begun between two syncs of ours, a power cut may
+//! keep the later one and lose the one that its header calls stable. sled misses it, reads nothing behind it and nothing before
+//! it, and drops the whole log. What follows such a gap lies behind the mark: nobody was told of it, and it is taken out.
 
 use std::{
     fs::File,
@@ -15,6 +21,8 @@ use std::{
     os::unix::fs::FileExt,
     path::Path,
 };
+
+use crate::{engine_log, mark};
 
 /// Size of a segment of the engine, in bytes.
 const SEGMENT_BYTES: usize = 512 * 1024;
@@ -44,6 +52,7 @@ pub(crate) fn guard(engine: &Path) -> io::Result<()> {
         read => read?,
     };
     put_back(&file, &saved)?;
+    close_gap(&file, engine)?;
     let tail = encode(&file, &newest(&file)?)?;
     if tail.is_empty() || tail == saved {
         return Ok(());
@@ -147,6 +156,43 @@ pub(crate) fn release(engine: &Path) -> io::Result<()> {
     sync_folder_of(&copy)
 }
 
+/// Takes out the segments behind one that is missing and that their headers call stable, if none of them was ever synced.
+fn close_gap(file: &File, engine: &Path) -> io::Result<()> {
+    // Without a mark nobody knows what was synced; sled would drop the whole log then.
+    let mark = engine.parent().map(mark::read).transpose()?.flatten();
+    let synced = mark.map_or(-1, |mark| mark.log);
+    let snapshot = engine_log::snapshot_end(engine)?;
+    let begin = |position: u64| position - position % SEGMENT_BYTES as u64;
+    let lowest = begin(u64::try_from(snapshot).unwrap_or(0));
+    let mut present = segments(file)?;
+    present.retain(|segment| segment.position >= lowest);
+    let mut has_changed = false;
+    loop {
+        let stable = present.iter().map(|segment| segment.stable).max().unwrap_or(0).max(lowest);
+        let missing = begin(stable);
+        let was_synced = i64::try_from(missing).is_ok_and(|missing| missing <= synced);
+        if was_synced || present.iter().any(|segment| segment.position == missing) {
+            break;
+        }
+        let (before, behind): (Vec<_>, Vec<_>) =
+            present.into_iter().partition(|segment| segment.position < missing);
+        if behind.is_empty() {
+            break;
+        }
+        for Segment { offset, position, .. } in behind {
+            tracing::info!(
+                offset,
+                position,
+                "a segment of the log that was never synced follows a gap and is left out"
+            );
+            file.write_all_at(&vec![0; SEGMENT_BYTES], offset)?;
+            has_changed = true;
+        }
+        present = before;
+    }
+    if has_changed { file.sync_all() } else { Ok(()) }
+}
+
 fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
     if copy.is_empty() {
         return Ok(());
@@ -181,4 +227,73 @@ fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
         }
     }
     Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mark::{Mark, MarkFile};
+
+    /// A segment of the log that was begun when it was stable up to `stable`.
+    fn segment(position: i64, stable: i64) -> Vec<u8> {
+        let flip = |number: i64| (number ^ i64::MAX).to_le_bytes();
+        let fields = [flip(position), flip(stable)].concat();
+        let mut bytes = (crc32fast::hash(&fields) ^ u32::MAX).to_le_bytes().to_vec();
+        bytes.extend(fields);
+        bytes.resize(SEGMENT_BYTES, 7);
+        bytes
+    }
+
+    /// Guards a log of these segments, `None` for zeros, synced up to `log`; which of them are there afterwards.
+    fn guarded(segments: &[Option<(i64, i64)>], log: Option<i64>) -> Vec<bool> {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = folder.path().join("sled");
+        std::fs::create_dir(&engine).unwrap();
+        let segments = segments.iter().map(|segment_of| {
+            segment_of.map_or_else(|| vec![0; SEGMENT_BYTES], |(position, stable)| segment(position, stable))
+        });
+        let bytes: Vec<u8> = segments.flatten().collect();
+        std::fs::write(engine.join("db"), &bytes).unwrap();
+        if let Some(log) = log {
+            let mut mark = MarkFile::open(folder.path()).unwrap();
+            mark.write(Mark { log, ..Mark::NOTHING }).unwrap();
+        }
+        guard(&engine).unwrap();
+        let left = std::fs::read(engine.join("db")).unwrap();
+        left.chunks(SEGMENT_BYTES).map(|segment| segment.iter().any(|byte| *byte != 0)).collect()
+    }
+
+    const SEGMENT: i64 = SEGMENT_BYTES as i64;
+
+    #[test]
+    fn what_follows_a_gap_in_the_unsynced_part_is_taken_out() {
+        let log = [Some((0, -1)), Some((SEGMENT, SEGMENT - 1)), None, Some((3 * SEGMENT, 3 * SEGMENT - 1))];
+        assert_eq!(guarded(&log, None), [true, true, false, false]);
+        assert_eq!(guarded(&log, Some(SEGMENT + 9)), [true, true, false, false]);
+        assert_eq!(
+            guarded(&log, Some(2 * SEGMENT + 9)),
+            [true, true, false, true],
+            "it was synced: that is damage"
+        );
+    }
+
+    #[test]
+    fn a_second_gap_behind_the_first_is_closed_too() {
+        let far = [
+            Some((0, -1)),
+            None,
+            Some((2 * SEGMENT, 2 * SEGMENT - 1)),
+            None,
+            Some((4 * SEGMENT, 4 * SEGMENT - 1)),
+        ];
+        assert_eq!(guarded(&far, Some(9)), [true, false, false, false, false]);
+    }
+
+    #[test]
+    fn a_log_without_a_gap_and_one_used_anew_are_left_alone() {
+        let whole = [Some((0, -1)), Some((SEGMENT, SEGMENT - 1)), Some((2 * SEGMENT, SEGMENT + 5))];
+        assert_eq!(guarded(&whole, Some(9)), [true; 3]);
+        let anew = [Some((3 * SEGMENT, 3 * SEGMENT - 1)), None, Some((2 * SEGMENT, 2 * SEGMENT - 1))];
+        assert_eq!(guarded(&anew, Some(9)), [true, false, true]);
+    }
 }
