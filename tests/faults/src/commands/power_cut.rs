@@ -5,13 +5,19 @@ use std::{path::PathBuf, process::Command, time::Instant};
 use anyhow::{Context, Result, ensure};
 use lochan_tests_faults::{
     cuts::{self, Cut, Found},
-    disk::{self, Event, Fate, Preload, read_record},
+    disk::{self, Event, EventKind, Fate, Preload, read_record},
     rng::Rng,
     shard::Shard,
     work::{CrowdCheck, Mark, ScriptCheck, marks},
 };
 
 use super::{Scratch, report, seed_or_now, work_command};
+
+/// What is recorded, and the names of the folders for it.
+const SCRIPT: &str = "script";
+const LARGE: &str = "large-rows";
+/// Where the engine keeps pieces that are too large for its log.
+const PIECES: &str = "/sled/blobs/";
 
 /// Flags of the subcommand.
 #[derive(clap::Args)]
@@ -22,6 +28,9 @@ pub struct Args {
     /// Disks per call of the script.
     #[arg(long, default_value_t = 4)]
     fates: u64,
+    /// Operations of a second script, whose rows are as long as they may be.
+    #[arg(long, default_value_t = 100)]
+    large_operations: u64,
     /// Writers of the crowd.
     #[arg(long, default_value_t = 64)]
     writers: u64,
@@ -51,10 +60,13 @@ pub fn run(args: &Args) -> Result<bool> {
     let scratch = Scratch::new(args.scratch.as_deref())?;
     let library = disk::build(scratch.path())?;
     let mut all_well = true;
-    if args.fates > 0 && args.operations > 0 {
-        let run = Recorded::of(&scratch, &library, "script", args.operations, 0, seed)?;
+    for (what, operations) in [(SCRIPT, args.operations), (LARGE, args.large_operations)] {
+        if args.fates == 0 || operations == 0 {
+            continue;
+        }
+        let run = Recorded::of(&scratch, &library, what, operations, 0, seed)?;
         let check = ScriptCheck::new(&run.marks);
-        ensure!(check.acknowledged() as u64 == args.operations, "the script did not come to its end");
+        ensure!(check.acknowledged() as u64 == operations, "the script did not come to its end");
         let calls = 0..=run.events.len();
         let cuts: Vec<Cut> = calls
             .flat_map(|at| (0..args.fates).map(move |fate| (at, at as u64 * args.fates + fate)))
@@ -66,7 +78,7 @@ pub fn run(args: &Args) -> Result<bool> {
             cuts::run(&run.events, &run.preload.data, &cuts, scratch.path(), args.jobs, |data, at, how| {
                 check.check(data, at, how)
             })?;
-        all_well &= tell("script", args, seed, &run, &found, began)?;
+        all_well &= tell(what, args, seed, &run, &found, began)?;
     }
     if args.random > 0 {
         let run = Recorded::of(&scratch, &library, "crowd", args.commits, args.writers, seed)?;
@@ -118,10 +130,19 @@ impl Recorded {
     ) -> Result<Self> {
         let preload = Preload::new(library, &scratch.path().join(name))?;
         let mut command: Command = work_command(&preload, count, writers, seed)?;
+        if name == LARGE {
+            command.arg("--large");
+        }
         preload.prepare(&mut command, true)?;
         let output = command.output().context("the work cannot be started")?;
         ensure!(output.status.success(), "the {name} failed: {}", String::from_utf8_lossy(&output.stderr));
         let events = read_record(&preload.record)?;
+        // The engine syncs no file that it makes for a large piece; rows are cut so that there are none.
+        let own = events.iter().find_map(|event| match &event.kind {
+            EventKind::Open { path, is_made: true, .. } if path.contains(PIECES) => Some(path),
+            _ => None,
+        });
+        ensure!(own.is_none(), "a leaf became a file of its own: {}", own.map_or("", String::as_str));
         let marks = marks(&events)?;
         Ok(Self { preload, events, marks })
     }

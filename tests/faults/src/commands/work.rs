@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use lochan_tests_faults::work::{Death, crowd, die_at, script};
+use lochan_tests_faults::work::{Death, RowSizes, crowd, die_at, script};
 
 /// Flags of the subcommand.
 #[derive(clap::Args)]
@@ -23,6 +23,9 @@ pub struct Args {
     /// Seed of the script.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Has the script write rows as long as they may be.
+    #[arg(long)]
+    large: bool,
     /// Point of the writer at which the process dies, such as `journaled:3` for the third time.
     #[arg(long)]
     die: Option<Death>,
@@ -36,7 +39,10 @@ pub fn run(args: &Args) -> Result<bool> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         match args.writers {
-            0 => script(&args.data, &args.marks, args.count, args.seed).await,
+            0 => {
+                let rows = if args.large { RowSizes::Large } else { RowSizes::Usual };
+                script(&args.data, &args.marks, args.count, args.seed, rows).await
+            }
             writers => crowd(&args.data, &args.marks, writers, args.count).await,
         }
     })?;

@@ -13,5 +13,5 @@ mod verify;
 pub use crowd::crowd;
 pub use marks::{Mark, Outcome, State, marks};
 pub use points::{Death, POINTS, When, die_at};
-pub use script::script;
+pub use script::{RowSizes, script};
 pub use verify::{CrowdCheck, ScriptCheck, Thoroughness, check_writable};

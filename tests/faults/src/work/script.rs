@@ -32,9 +32,24 @@ const LARGE_ONE_IN: u64 = 10;
 /// Smallest and largest size of such an object, in bytes.
 const LARGE_BYTES: (u64, u64) = (10_000, 120_000);
 const MAIN: &str = "main";
+/// Sizes around the longest value that stands in a row, 4,992 bytes, and others that are cut; each of a commit's objects and
+/// its record have one of them in a script of large rows.
+const ROW_BYTES: [u64; 6] = [4_700, 4_991, 4_992, 4_993, 5_200, 16_000];
+/// Objects of a commit in such a script: more than a leaf of the engine holds.
+const LARGE_ROWS: u64 = 20;
+
+/// What the script writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RowSizes {
+    /// Small rows, and a large object now and then.
+    #[default]
+    Usual,
+    /// With every commit many rows as long as they may be.
+    Large,
+}
 
 /// Opens the store in `data` and does `count` operations, telling of each in `marks`.
-pub async fn script(data: &Path, marks: &Path, count: u64, seed: u64) -> Result<()> {
+pub async fn script(data: &Path, marks: &Path, count: u64, seed: u64, rows: RowSizes) -> Result<()> {
     let speaker = Speaker::open(marks)?;
     let store = open_store(data)?;
     let engine = start_engine(&store)?;
@@ -42,7 +57,7 @@ pub async fn script(data: &Path, marks: &Path, count: u64, seed: u64) -> Result<
     let mut state = State::read(&*store).await?;
     // Where an earlier process ended, nobody knows what became of its last operation.
     speaker.say(&Mark::Known { outcome: Outcome::Unknown, state: state.clone() })?;
-    let mut script = Script { engine, store, rng: Rng::new(seed), count: 0 };
+    let mut script = Script { engine, store, rng: Rng::new(seed), count: 0, rows };
     for number in 0..count {
         script.count = number;
         let step = script.choose().await?;
@@ -88,6 +103,7 @@ struct Script {
     store: Arc<dyn Sweep>,
     rng: Rng,
     count: u64,
+    rows: RowSizes,
 }
 
 #[derive(Debug)]
@@ -202,20 +218,42 @@ impl Script {
                 space: SPACE,
                 key: format!("record-{record}").into(),
                 expected: ExpectedRecord::Any,
-                value: Some(format!("{}", self.count).into()),
+                value: Some(self.record_value().into()),
             });
         }
         if let Some(size) = large {
-            let mut rng = Rng::new(size + self.count);
-            let bytes: Vec<u8> =
-                std::iter::repeat_with(|| rng.draw().to_le_bytes()).flatten().take(size as usize).collect();
-            let (kind, bytes) = (ObjectKind::Attachment, bytes::Bytes::from(bytes));
-            let id = ObjectId::of(kind, &bytes);
-            request.attachments.push(id);
-            request.objects.push(NewObject { kind, id, bytes });
+            attach(&mut request, size, size + self.count);
+        }
+        if self.rows == RowSizes::Large {
+            let mut rng = Rng::new(self.count);
+            for number in 0..LARGE_ROWS {
+                attach(&mut request, *rng.pick(&ROW_BYTES).unwrap_or(&1), self.count * LARGE_ROWS + number);
+            }
         }
         self.engine.commit(request).await.map(drop)
     }
+
+    fn record_value(&self) -> String {
+        let value = self.count.to_string();
+        match self.rows {
+            RowSizes::Usual => value,
+            RowSizes::Large => {
+                let size = ROW_BYTES.get(self.count as usize % ROW_BYTES.len()).copied().unwrap_or_default();
+                value + &"-".repeat(size as usize)
+            }
+        }
+    }
+}
+
+/// Adds an attachment of `size` bytes that `seed` decides.
+fn attach(request: &mut Request, size: u64, seed: u64) {
+    let mut rng = Rng::new(seed);
+    let bytes: Vec<u8> =
+        std::iter::repeat_with(|| rng.draw().to_le_bytes()).flatten().take(size as usize).collect();
+    let (kind, bytes) = (ObjectKind::Attachment, bytes::Bytes::from(bytes));
+    let id = ObjectId::of(kind, &bytes);
+    request.attachments.push(id);
+    request.objects.push(NewObject { kind, id, bytes });
 }
 
 pub(super) fn content(version: u64) -> Content {
@@ -232,7 +270,7 @@ pub(super) fn content(version: u64) -> Content {
 pub(super) async fn one_more(data: &Path) -> Result<()> {
     let store = open_again(data).await?;
     let engine = start_engine(&store)?;
-    let mut script = Script { engine, store, rng: Rng::new(1), count: 1_000_000 };
+    let mut script = Script { engine, store, rng: Rng::new(1), count: 1_000_000, rows: RowSizes::Usual };
     let step = match script.store.reference(&name(MAIN)?).await? {
         Some(main) => script.commit(main),
         None => Step::Create(name(MAIN)?, RefKind::Branch, CommitId::NO_ANCESTOR),
