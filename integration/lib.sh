@@ -141,14 +141,18 @@ start_s3() {
 # start_server NAME [OPTION...]: `lochan-server serve` with the warehouse `lake` on the server of start_s3;
 # its addresses in $work/NAME.json.
 start_server() {
-  local name=$1; shift
-  LOCHAN__WAREHOUSES__LAKE__S3__ENDPOINT=$(json "$work/s3.json" endpoint) \
-    LOCHAN__WAREHOUSES__LAKE__S3__REGION=$(json "$work/s3.json" region) \
-    LOCHAN__WAREHOUSES__LAKE__S3__PATH_STYLE=true \
-    LOCHAN__WAREHOUSES__LAKE__S3__ACCESS_KEY_ID=$(json "$work/s3.json" access_key) \
-    LOCHAN__WAREHOUSES__LAKE__S3__SECRET_ACCESS_KEY=$(json "$work/s3.json" secret_key) \
-    spawn "$name" "$server_bin" serve --data-dir "$work/$name" --listen 127.0.0.1:0 --management-listen 127.0.0.1:0 \
-    --warehouse "lake=s3://$(json "$work/s3.json" bucket)/warehouse" --ready-file "$work/$name.json" "$@"
+  local name=$1 bucket warehouse key settings=()
+  shift
+  bucket=$(json "$work/s3.json" bucket)
+  for warehouse in LAKE SECOND; do
+    settings+=("LOCHAN__WAREHOUSES__${warehouse}__S3__PATH_STYLE=true")
+    for key in endpoint region access_key:access_key_id secret_key:secret_access_key; do
+      settings+=("LOCHAN__WAREHOUSES__${warehouse}__S3__$(tr a-z A-Z <<<"${key#*:}")=$(json "$work/s3.json" "${key%:*}")")
+    done
+  done
+  spawn "$name" env "${settings[@]}" "$server_bin" serve --data-dir "$work/$name" --listen 127.0.0.1:0 \
+    --management-listen 127.0.0.1:0 --warehouse "lake=s3://$bucket/warehouse" --warehouse "second=s3://$bucket/second" \
+    --ready-file "$work/$name.json" "$@"
   wait_for_file "$name" "$work/$name.json"
 }
 

@@ -49,7 +49,7 @@ title_of() {
     oidc) echo "tokens of node-oidc-provider $OIDC_PROVIDER_VERSION" ;;
     spark) echo "Spark 3.5 (Iceberg REST, native, Nessie SQL)" ;;
     nessie-golden) echo "recorded answers of Nessie 0.108.8" ;;
-    nessie-rest) echo "Nessie REST tests, v1 and v2 (with \`catalog.merge_unrelated = false\`)" ;;
+    nessie-rest) echo "Nessie REST tests, v1 and v2, none excepted" ;;
     nessie-java) echo "Apache Iceberg's NessieCatalog (Java), v1 and v2" ;;
     pyiceberg) echo "PyIceberg 0.12" ;;
     duckdb) echo "DuckDB 1.5.5 iceberg extension" ;;

@@ -35,6 +35,9 @@ pub const HASH_OR_RELATIVE_MESSAGE: &str = "Hash with optional relative part mus
 /// What a reference type must be; word for word in answers.
 pub const TYPE_MESSAGE: &str = "Reference type name must be either 'branch' or 'tag'";
 
+/// Greatest count behind `~` and `^`.
+pub const COUNT_MAX: u64 = i32::MAX as u64;
+
 const HASH_DIGITS: std::ops::RangeInclusive<usize> = 8..=64;
 
 /// Text that is no reference, hash or relative part. Messages are those of the contract.
@@ -64,7 +67,7 @@ pub enum ReferenceError {
         "Reference name mut not be HEAD, DETACHED or a potential commit ID representation. - but was {0}"
     )]
     Forbidden(String),
-    /// `~0`, `^0` or a count that is no number.
+    /// `~0`, `^0`, a count above [`COUNT_MAX`] or one that is no number.
     #[error("Illegal value {value} for spec type {kind}")]
     Count {
         /// `N_TH_PREDECESSOR (~)` or `N_TH_PARENT (^)`.
@@ -292,11 +295,10 @@ fn parse_part(sign: char, value: &str) -> Result<RelPart, ReferenceError> {
             if !is_count(value) {
                 return Err(illegal());
             }
-            // A count beyond 64 bits is as far past the root as any other.
-            match value.parse().unwrap_or(u64::MAX) {
-                0 => Err(illegal()),
-                n if parent => Ok(RelPart::Parent(n)),
-                n => Ok(RelPart::Predecessor(n)),
+            match value.parse::<u64>() {
+                Ok(n @ 1..=COUNT_MAX) if parent => Ok(RelPart::Parent(n)),
+                Ok(n @ 1..=COUNT_MAX) => Ok(RelPart::Predecessor(n)),
+                _ => Err(illegal()),
             }
         }
     }

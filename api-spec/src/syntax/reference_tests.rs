@@ -101,7 +101,9 @@ fn impossible_values() {
          or a numeric value representing the milliseconds since epoch"
     );
     assert!(matches!(RefSpec::parse("main*99999999999999999999"), Err(ReferenceError::Timestamp(_))));
-    assert_eq!(RefSpec::parse("main~99999999999999999999").unwrap().parts, [RelPart::Predecessor(u64::MAX)]);
+    assert_eq!(RefSpec::parse("main~2147483647").unwrap().parts, [RelPart::Predecessor(COUNT_MAX)]);
+    assert_eq!(message("main^2147483648"), "Illegal value 2147483648 for spec type N_TH_PARENT (^)");
+    assert!(matches!(RefSpec::parse("main~99999999999999999999"), Err(ReferenceError::Count { .. })));
     // The shape of the whole comes first.
     assert_eq!(RefSpec::parse("main~0~x"), Err(ReferenceError::Path));
     assert!(!RefSpec::parse("main~0").unwrap_err().is_violation());

@@ -98,3 +98,7 @@ fn builder() -> http1::Builder {
         .keep_alive(true);
     builder
 }
+
+#[cfg(test)]
+#[path = "serve_tests.rs"]
+mod tests;

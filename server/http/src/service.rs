@@ -39,7 +39,7 @@ pub struct Service<A> {
     /// Who tells who asks; nobody while authentication is off.
     authenticator: Option<Arc<dyn Authenticator>>,
     ids: RequestIds,
-    at_work: Arc<Semaphore>,
+    pub(crate) at_work: Arc<Semaphore>,
     bodies: BodyBudget,
 }
 

@@ -204,6 +204,18 @@ async fn a_write_outlives_its_connection() {
 }
 
 #[tokio::test]
+async fn requests_at_work_are_bounded() {
+    let service = service(&Arc::new(App::default()));
+    let ask = || request("GET", "/api/v2/trees/main", &[], "");
+    let mut others = Arc::clone(&service.at_work).acquire_many_owned(REQUESTS_MAX - 1).await.unwrap();
+    assert_eq!(Arc::clone(&service).answer(ask()).await.status(), 200);
+    others.merge(Arc::clone(&service.at_work).acquire_owned().await.unwrap());
+    let refused = Arc::clone(&service).answer(ask()).await;
+    assert_eq!(refused.status(), 503);
+    assert_eq!(refused.headers()["retry-after"], "1");
+}
+
+#[tokio::test]
 async fn the_loop_serves_and_drains() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

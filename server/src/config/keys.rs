@@ -77,7 +77,7 @@ pub const KEYS: &[Key] = &[
     credential(&["backup", "s3", "secret_access_key"], None, true),
     key(&["catalog", "default_branch"], Kind::Text, Some("main")),
     // False answers 404 as the reference server does.
-    key(&["catalog", "merge_unrelated"], Kind::Bool, Some("true")),
+    key(&["catalog", "merge_unrelated"], Kind::Bool, Some("false")),
     key(&["catalog", "document_cache_mib"], Kind::Number(1 << 20), Some("64")),
     key(&["log", "level"], Kind::Text, Some("info")),
     key(&["log", "format"], Kind::Word(&["human", "json"]), Some("human")),

@@ -213,7 +213,7 @@ fn build(merged: &Merged) -> Result<Config, Error> {
         },
         catalog: Catalog {
             default_branch: get.text(&["catalog", "default_branch"]).unwrap_or_default(),
-            merge_unrelated: get.flag(&["catalog", "merge_unrelated"]).unwrap_or(true),
+            merge_unrelated: get.flag(&["catalog", "merge_unrelated"]).unwrap_or(false),
             document_cache_mib: get.number(&["catalog", "document_cache_mib"]).unwrap_or(0),
         },
         log: Log {

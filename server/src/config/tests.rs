@@ -27,7 +27,7 @@ fn nothing_set_is_the_zero_configuration_start() {
     assert!(!config.server.allow_unauthenticated && !config.server.trusted_proxy);
     assert_eq!(config.store.data_dir, PathBuf::from("./lochan-data"));
     assert_eq!(config.catalog.default_branch, "main");
-    assert!(config.catalog.merge_unrelated);
+    assert!(!config.catalog.merge_unrelated);
     assert_eq!(config.store.durability, lochan_storage::Durability::Fsync);
     assert_eq!(config.store.reserve_mib, 128);
     assert_eq!((config.store.cache_mib, config.catalog.document_cache_mib), (64, 64));

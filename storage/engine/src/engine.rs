@@ -152,7 +152,7 @@ impl Engine {
     /// Merges. Conflicts are part of the outcome; those of namespaces are [`Error::Conflicts`].
     pub async fn merge(&self, request: merge::MergeRequest) -> Result<merge::Outcome, Error> {
         let (branch, admission) = (request.branch.clone(), request.who.admission.clone());
-        Ok(self.write(branch, &admission, MergePlan::new(request)?).await?.outcome())
+        Ok(self.write(branch, &admission, MergePlan::new(request)).await?.outcome())
     }
 
     /// Transplants. Conflicts as for [`Engine::merge`].

@@ -111,6 +111,7 @@ pub(crate) async fn try_merge(
         branch: name(into),
         expected: head(engine, into).await,
         from: head(engine, from).await,
+        source: None,
         unrelated: true,
         options,
         meta: CommitMeta::default(),

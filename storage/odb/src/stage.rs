@@ -335,3 +335,7 @@ pub fn check_derived_bounds(rows: &[DerivedWrite]) -> Result<(), StoreError> {
 fn check_bound((what, size, limit): (&'static str, usize, usize)) -> Result<(), StoreError> {
     if size > limit { Err(StoreError::TooLarge { what, size, limit }) } else { Ok(()) }
 }
+
+#[cfg(test)]
+#[path = "stage_tests.rs"]
+mod tests;

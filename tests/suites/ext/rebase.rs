@@ -105,3 +105,22 @@ async fn both_heads_are_checked() {
     server.create("TAG", "base", "main").await;
     assert_eq!(rebase(&server, "dev", "base", json!({})).await.ok()["wasApplied"], true);
 }
+
+/// Whose answer got lost sends the request again: it is told that the branch has moved, and finds its own change in the log.
+#[tokio::test]
+async fn a_repeated_request_does_nothing_twice() {
+    let server = Server::start().await;
+    forked(&server).await;
+    let (old, onto) = (server.head("dev").await, server.head("main").await);
+    let again = json!({"expectedHash": old, "ontoHash": onto});
+    let new = rebase(&server, "dev", "main", again.clone()).await.ok()["newHash"].clone();
+    for _ in 0..2 {
+        let error = failed(rebase(&server, "dev", "main", again.clone()).await, 409, "REFERENCE_CONFLICT");
+        assert_eq!(error["details"]["conflicts"][0]["conflictType"], "UNEXPECTED_HASH");
+    }
+    assert_eq!(json!(server.head("dev").await), new);
+    let log = reflog(&server, "ref=dev").await;
+    let rebases: Vec<&Value> = log.iter().filter(|entry| entry["operation"] == "REBASE").collect();
+    assert_eq!(rebases.len(), 1, "{log:?}");
+    assert_eq!((&rebases[0]["oldHash"], &rebases[0]["newHash"]), (&json!(old), &new));
+}

@@ -94,3 +94,21 @@ async fn what_cannot_be_is_refused() {
         "REFERENCE_CONFLICT",
     );
 }
+
+/// Whose answer got lost sends the request again: it is told that the reference has moved, by its own change; and with the
+/// number of that one, that it is there already. Nothing is written twice.
+#[tokio::test]
+async fn a_repeated_request_does_nothing_twice() {
+    let server = Server::start().await;
+    let first = commit(&server, "main", "a").await;
+    commit(&server, "main", "b").await;
+    let seen = newest(&server, "main").await;
+    restore(&server, "main", json!({"entry": seen, "expectedNumber": seen})).await.ok();
+    let after = newest(&server, "main").await;
+    let again = json!({"entry": seen, "expectedNumber": seen});
+    let error = failed(restore(&server, "main", again).await, 409, "REFERENCE_CONFLICT");
+    assert_eq!(error["details"]["current"]["operation"], "RESTORE", "it is its own change that it meets");
+    let same = restore(&server, "main", json!({"entry": seen, "expectedNumber": after})).await.ok();
+    assert_eq!(same["changed"], false);
+    assert_eq!((server.head("main").await, newest(&server, "main").await), (first, after));
+}

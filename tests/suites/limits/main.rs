@@ -6,6 +6,7 @@
     reason = "documents of answers are read by name; a missing field fails the test"
 )]
 
+mod documented;
 #[allow(dead_code, reason = "this suite needs a part of it")]
 #[path = "../nessie/harness.rs"]
 mod harness;

@@ -5,8 +5,15 @@ use std::io::Write;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use lochan_api_spec::syntax::token::TOKEN_CHARS_MAX;
 use lochan_server_catalog::nessie::{log::PAGE_COMMITS_MAX, transplant::COMMITS_MAX};
-use lochan_server_http::limits::{NESSIE_BODY_BYTES_MAX, SEGMENTS_MAX, TARGET_BYTES_MAX};
+use lochan_server_http::limits::{
+    ICEBERG_BODY_BYTES_MAX, NESSIE_BODY_BYTES_MAX, SEGMENTS_MAX, TARGET_BYTES_MAX,
+};
+use lochan_storage_iceberg::bounds::{
+    LOCATION_BYTES_MAX, NAME_BYTES_MAX, REQUIREMENTS_MAX, SCHEMA_DEPTH_MAX, SCHEMA_FIELDS_MAX,
+    SPEC_FIELDS_MAX, UPDATES_MAX, VIEW_REPRESENTATIONS_MAX, VIEW_SQL_BYTES_MAX,
+};
 use serde_json::{Map, Value, json};
 
 use crate::harness::{Answer, EMPTY, Server, list, put, put_namespace};
@@ -82,6 +89,12 @@ fn padded(size: usize) -> Vec<u8> {
     body
 }
 
+fn iceberg_body(size: usize) -> Ask {
+    let mut body = br#"{"requirements":[],"updates":[]}"#.to_vec();
+    body.resize(size, b' ');
+    post("/iceberg/v1/main/namespaces/n/tables/t", body)
+}
+
 fn zipped(size: usize) -> Ask {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&padded(size)).expect("memory takes all");
@@ -114,9 +127,104 @@ fn properties(count: usize, name_bytes: usize, value_bytes: usize) -> Ask {
     post("/iceberg/v1/main/namespaces/n/tables", body.to_string())
 }
 
-/// What the table needs: a namespace, and a branch with more commits than a page of its log.
+fn token(length: usize) -> Ask {
+    get(format!("/api/v2/trees/main/entries?page-token={}", "0".repeat(length)))
+}
+
+fn schema(fields: &[Value]) -> Value {
+    json!({"type": "struct", "schema-id": 0, "fields": fields})
+}
+
+fn column(id: usize, name: &str, data_type: &Value) -> Value {
+    json!({"id": id, "name": name, "type": data_type, "required": false})
+}
+
+fn integer(id: usize, name: &str) -> Value {
+    column(id, name, &json!("int"))
+}
+
+/// Creates a table.
+fn table(name: String, schema: &Value, more: Value) -> Ask {
+    let mut body = json!({"name": name, "schema": schema});
+    if let (Value::Object(body), Value::Object(more)) = (&mut body, more) {
+        body.extend(more);
+    }
+    post("/iceberg/v1/main/namespaces/n/tables", body.to_string())
+}
+
+fn columns(count: usize) -> Ask {
+    let fields: Vec<Value> = (1..=count).map(|id| integer(id, &format!("c{id}"))).collect();
+    table(format!("wide{count}"), &schema(&fields), json!({}))
+}
+
+fn column_name(bytes: usize) -> Ask {
+    table(format!("named{bytes}"), &schema(&[integer(1, &"c".repeat(bytes))]), json!({}))
+}
+
+/// A table whose columns stand in structs, this many deep.
+fn nested(depth: usize) -> Ask {
+    let mut field = integer(depth, "c");
+    for id in (1..depth).rev() {
+        field = column(id, "s", &json!({"type": "struct", "fields": [field]}));
+    }
+    table(format!("deep{depth}"), &schema(&[field]), json!({}))
+}
+
+fn partitioned(count: usize) -> Ask {
+    let field = |n: usize| json!({"source-id": 1, "field-id": 1_000 + n, "name": format!("p{n}"), "transform": "void"});
+    let spec = json!({"spec-id": 0, "fields": (0..count).map(field).collect::<Vec<_>>()});
+    table(format!("parts{count}"), &schema(&[integer(1, "a")]), json!({"partition-spec": spec}))
+}
+
+fn sorted(count: usize) -> Ask {
+    let field =
+        json!({"source-id": 1, "transform": "identity", "direction": "asc", "null-order": "nulls-first"});
+    let order = json!({"order-id": 1, "fields": vec![field; count]});
+    table(format!("sorted{count}"), &schema(&[integer(1, "a")]), json!({"write-order": order}))
+}
+
+/// Commits to the table `t`.
+fn change(requirements: Vec<Value>, updates: Vec<Value>) -> Ask {
+    let body = json!({"requirements": requirements, "updates": updates});
+    post("/iceberg/v1/main/namespaces/n/tables/t", body.to_string())
+}
+
+fn updates(count: usize) -> Ask {
+    change(Vec::new(), vec![json!({"action": "set-properties", "updates": {}}); count])
+}
+
+fn requirements(count: usize) -> Ask {
+    change(vec![json!({"type": "assert-current-schema-id", "current-schema-id": 0}); count], Vec::new())
+}
+
+fn location(bytes: usize) -> Ask {
+    let place = format!("file:///{}", "l".repeat(bytes - 8));
+    change(Vec::new(), vec![json!({"action": "set-location", "location": place})])
+}
+
+fn transaction(tables: usize) -> Ask {
+    let change = |n: usize| {
+        let identifier = json!({"namespace": ["n"], "name": format!("none{n}")});
+        json!({"identifier": identifier, "requirements": [], "updates": []})
+    };
+    let body = json!({"table-changes": (0..tables).map(change).collect::<Vec<_>>()});
+    post("/iceberg/v1/main/transactions/commit", body.to_string())
+}
+
+fn view(dialects: usize, sql_bytes: usize) -> Ask {
+    let say = |n: usize| json!({"type": "sql", "dialect": format!("d{n}"), "sql": "s".repeat(sql_bytes)});
+    let version = json!({"version-id": 1, "timestamp-ms": 1, "schema-id": 0, "summary": {}, "default-namespace": ["n"],
+        "representations": (0..dialects).map(say).collect::<Vec<_>>()});
+    let body = json!({"name": format!("v{dialects}-{sql_bytes}"), "schema": schema(&[integer(1, "a")]),
+        "view-version": version, "properties": {}});
+    post("/iceberg/v1/main/namespaces/n/views", body.to_string())
+}
+
+/// What the table needs: a namespace, a table, and a branch with more commits than a page of its log.
 pub async fn prepare(server: &Server) {
     server.commit("main", "m", json!([put_namespace("n")])).await;
+    let made = table("t".into(), &schema(&[integer(1, "a")]), json!({})).send(server).await;
+    assert_eq!(made.status, 200, "{}", made.body);
     for n in 0..=PAGE_COMMITS_MAX {
         server.commit("main", "m", json!([put(&format!("k{n}"), "s3://1")])).await;
     }
@@ -125,8 +233,7 @@ pub async fn prepare(server: &Server) {
     assert_eq!(page["hasMore"], true);
 }
 
-/// Limits that one request can meet. Those of connections, of all bodies together and of the depth of JSON are tested
-/// beside their code.
+/// Limits that one request can meet. The others are tested beside their code: see [`crate::documented`].
 pub fn all() -> Vec<Row> {
     let target = |size: usize| {
         let path = "/api/v2/trees?x=";
@@ -152,6 +259,13 @@ pub fn all() -> Vec<Row> {
         ),
         row("body, unpacked", zipped(NESSIE_BODY_BYTES_MAX), zipped(NESSIE_BODY_BYTES_MAX + 1), 413, ""),
         row("body, unpacked to six times as much", zipped(NESSIE_BODY_BYTES_MAX), zipped(64 << 20), 413, ""),
+        row(
+            "body of Iceberg",
+            iceberg_body(ICEBERG_BODY_BYTES_MAX),
+            iceberg_body(ICEBERG_BODY_BYTES_MAX + 1),
+            413,
+            "larger than",
+        ),
         row("elements of a key", elements(20), elements(21), 400, "max allowed number of elements: 20"),
         row("length of a key", length(498), length(499), 400, "max allowed length: 500"),
         row("name of a reference", named(512), named(513), 400, "512"),
@@ -167,6 +281,72 @@ pub fn all() -> Vec<Row> {
         row("filter: operators", operators(2_000), operators(2_001), 400, "more than 2000 operators"),
         row("filter: loops in loops", loops(3), loops(4), 400, "more than 3 macros"),
         row("filter: steps", steps(499), steps(500), 400, "more than 200000 steps"),
+        row("page token", token(TOKEN_CHARS_MAX), token(TOKEN_CHARS_MAX + 1), 400, "longer than 8192"),
+        row("tables of one transaction", transaction(1_000), transaction(1_001), 400, "at most 1000 tables"),
+        row("updates", updates(UPDATES_MAX), updates(UPDATES_MAX + 1), 400, "Too many updates"),
+        row(
+            "requirements",
+            requirements(REQUIREMENTS_MAX),
+            requirements(REQUIREMENTS_MAX + 1),
+            400,
+            "Too many requirements",
+        ),
+        row(
+            "schema: fields",
+            columns(SCHEMA_FIELDS_MAX),
+            columns(SCHEMA_FIELDS_MAX + 1),
+            400,
+            "Too many columns",
+        ),
+        row(
+            "schema: depth",
+            nested(SCHEMA_DEPTH_MAX),
+            nested(SCHEMA_DEPTH_MAX + 1),
+            400,
+            "nested too deeply",
+        ),
+        row(
+            "name of a column",
+            column_name(NAME_BYTES_MAX),
+            column_name(NAME_BYTES_MAX + 1),
+            400,
+            "Column name is too long",
+        ),
+        row(
+            "fields of a partition spec",
+            partitioned(SPEC_FIELDS_MAX),
+            partitioned(SPEC_FIELDS_MAX + 1),
+            400,
+            "Too many partition fields",
+        ),
+        row(
+            "fields of a sort order",
+            sorted(SPEC_FIELDS_MAX),
+            sorted(SPEC_FIELDS_MAX + 1),
+            400,
+            "Too many sort fields",
+        ),
+        row(
+            "SQL of a view",
+            view(1, VIEW_SQL_BYTES_MAX),
+            view(1, VIEW_SQL_BYTES_MAX + 1),
+            400,
+            "SQL of a view is too long",
+        ),
+        row(
+            "dialects of a view",
+            view(VIEW_REPRESENTATIONS_MAX, 1),
+            view(VIEW_REPRESENTATIONS_MAX + 1, 1),
+            400,
+            "Too many view representations",
+        ),
+        row(
+            "location",
+            location(LOCATION_BYTES_MAX),
+            location(LOCATION_BYTES_MAX + 1),
+            400,
+            "Location is too long",
+        ),
         row("properties: how many", properties(10_000, 5, 1), properties(10_001, 5, 1), 400, "10000"),
         row("properties: key", properties(1, 4 << 10, 1), properties(1, (4 << 10) + 1, 1), 400, "4096"),
         row("properties: value", properties(1, 1, 1 << 20), properties(1, 1, (1 << 20) + 1), 400, "1048576"),

@@ -92,17 +92,31 @@ async fn a_branch_and_a_tag_never_share_a_name() {
     }
 }
 
-/// The reference server never merges them; ours does unless it is told otherwise.
+/// Two branches that were never empty at one time have nothing in common, not even the empty state.
 #[tokio::test]
-async fn a_setting_refuses_branches_without_a_common_commit() {
-    let server = Server::without_unrelated_merges().await;
-    server.create("BRANCH", "dev", "main").await;
-    server.create("BRANCH", "empty", "main").await;
-    let from = head(&server.commit("dev", "m", json!([put("a", "s3://1")])).await);
-    let target = head(&server.commit("main", "m", json!([put("b", "s3://2")])).await);
-    let refused = server.merge("dev", "main", json!({})).await.failed(404, "REFERENCE_NOT_FOUND");
-    assert_eq!(refused["message"], format!("No common ancestor in parents of {target} and {from}"));
-    assert_eq!(server.merge("empty", "main", json!({})).await.ok()["wasApplied"], false);
+async fn a_branch_begun_from_nothing_beside_others_merges_only_by_a_setting() {
+    for merges in [false, true] {
+        let server = if merges { Server::with_unrelated_merges().await } else { Server::start().await };
+        let target = head(&server.commit("main", "m", json!([put("b", "s3://2")])).await);
+        server.create_at("BRANCH", "dev", "main", EMPTY).await.ok();
+        assert_eq!(
+            server.merge("dev", "main", json!({})).await.ok()["wasApplied"],
+            false,
+            "it brings nothing yet"
+        );
+        let from = head(&server.commit("dev", "m", json!([put("a", "s3://1")])).await);
+        let answer = server.merge("dev", "main", json!({})).await;
+        if merges {
+            assert_eq!(answer.ok()["commonAncestor"], EMPTY);
+            continue;
+        }
+        let refused = answer.failed(404, "REFERENCE_NOT_FOUND");
+        assert_eq!(refused["message"], format!("No common ancestor in parents of {target} and {from}"));
+        // The other way round it is the target that came later; and an empty target takes whatever comes.
+        server.merge("main", "dev", json!({})).await.failed(404, "REFERENCE_NOT_FOUND");
+        server.create_at("BRANCH", "late", "main", EMPTY).await.ok();
+        assert_eq!(server.merge("dev", "late", json!({})).await.ok()["wasApplied"], true);
+    }
 }
 
 /// The reference server checks every commit against the old head.

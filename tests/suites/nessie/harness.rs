@@ -89,12 +89,12 @@ impl Server {
 
     /// A server on a store that may hold something.
     pub async fn on(store: Arc<Memory>, authorizer: Arc<dyn Authorizer>) -> Self {
-        Self::set_up(authorizer, true, store).await
+        Self::set_up(authorizer, false, store).await
     }
 
-    /// A fresh server that, as the reference server, does not merge branches that share no commit.
-    pub async fn without_unrelated_merges() -> Self {
-        Self::set_up(Arc::new(OpenAuthorizer), false, Arc::default()).await
+    /// A fresh server that merges branches that have nothing in common, too.
+    pub async fn with_unrelated_merges() -> Self {
+        Self::set_up(Arc::new(OpenAuthorizer), true, Arc::default()).await
     }
 
     async fn set_up(authorizer: Arc<dyn Authorizer>, merge_unrelated: bool, store: Arc<Memory>) -> Self {
@@ -233,8 +233,13 @@ impl Server {
     /// Creates a reference at the head of another.
     pub async fn create(&self, kind: &str, name: &str, from: &str) -> Value {
         let hash = self.head(from).await;
+        self.create_at(kind, name, from, &hash).await.ok()
+    }
+
+    /// Creates a reference at a commit of another.
+    pub async fn create_at(&self, kind: &str, name: &str, from: &str, hash: &str) -> Answer {
         let body = json!({"type": "BRANCH", "name": from, "hash": hash});
-        self.post(&format!("/api/v2/trees?name={name}&type={kind}"), body).await.ok()
+        self.post(&format!("/api/v2/trees?name={name}&type={kind}"), body).await
     }
 
     /// Merges the head of one branch into the head of another.

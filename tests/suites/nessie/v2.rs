@@ -353,6 +353,23 @@ async fn transplants_keep_their_commits() {
 }
 
 #[tokio::test]
+async fn recent_changes_show_at_most_twenty_heads() {
+    let server = Server::start().await;
+    for n in 0..21 {
+        let shown = server.get("/api/v2/trees/main/recent-changes").await.ok();
+        assert_eq!(list(&shown["previous"]).len(), n.min(20));
+        server.commit("main", "m", json!([put(&format!("t{n}"), "s3://b")])).await;
+    }
+    let shown = server.get("/api/v2/trees/main/recent-changes").await.ok();
+    assert_eq!(list(&shown["previous"]).len(), 20);
+    // Where a reference is put where it stands, nothing has changed.
+    let head = server.head("main").await;
+    server.put(&format!("/api/v2/trees/main@{head}"), json!({"type": "DETACHED", "hash": head})).await.ok();
+    assert_eq!(server.get("/api/v2/trees/main/recent-changes").await.ok()["previous"], shown["previous"]);
+    assert_eq!(server.get("/api/v2/trees/main/recent-changes?scan-commits=x").await.status, 404);
+}
+
+#[tokio::test]
 async fn recent_changes_and_settings() {
     let server = Server::start().await;
     for n in 0..10 {

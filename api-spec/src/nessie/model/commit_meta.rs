@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::syntax::Instant;
-use crate::syntax::lenient::null_default;
+use crate::syntax::lenient::{null_default, present};
 
 /// Commit meta as API v2 writes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,13 +132,14 @@ impl ServerSetField {
 struct RawCommitMeta {
     message: String,
     author: Option<String>,
-    authors: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "present")]
+    authors: Option<Option<Vec<String>>>,
     signed_off_by: Option<String>,
-    all_signed_off_by: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "null_default")]
-    properties: BTreeMap<String, String>,
-    #[serde(default, deserialize_with = "null_default")]
-    all_properties: BTreeMap<String, Vec<String>>,
+    #[serde(default, deserialize_with = "present")]
+    all_signed_off_by: Option<Option<Vec<String>>>,
+    properties: Option<BTreeMap<String, String>>,
+    #[serde(default, deserialize_with = "present")]
+    all_properties: Option<Option<BTreeMap<String, Vec<String>>>>,
     author_time: Option<Instant>,
     committer: Option<String>,
     commit_time: Option<Instant>,
@@ -150,13 +151,18 @@ struct RawCommitMeta {
 
 impl From<RawCommitMeta> for CommitMetaInput {
     fn from(raw: RawCommitMeta) -> Self {
-        // The list counts whenever it is there, an empty one too.
-        let list =
-            |all: Option<Vec<String>>, one: Option<String>| all.unwrap_or_else(|| one.into_iter().collect());
-        let mut all_properties = raw.all_properties;
-        if all_properties.is_empty() {
-            all_properties = raw.properties.into_iter().map(|(name, value)| (name, vec![value])).collect();
-        }
+        // A field of v2 counts whenever it is there, an empty or null one too.
+        let list = |all: Option<Option<Vec<String>>>, one: Option<String>| match all {
+            Some(all) => all.unwrap_or_default(),
+            None => one.into_iter().collect(),
+        };
+        let mut all_properties = match raw.all_properties {
+            Some(all) => all.unwrap_or_default(),
+            None => {
+                let one = raw.properties.unwrap_or_default().into_iter();
+                one.map(|(name, value)| (name, vec![value])).collect()
+            }
+        };
         all_properties.retain(|_, values| !values.is_empty());
         let server_set = [
             (raw.committer.is_some(), ServerSetField::Committer),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use crate::syntax::key::{
     KeyError, check_key, encode_canonical, encode_escaped, encode_legacy, join_plain, parse,
 };
+use crate::syntax::lenient::null_default;
 
 /// The name of a content: 1 to 20 elements (none only where a caller allows it).
 ///
@@ -64,6 +65,7 @@ impl<'de> Deserialize<'de> for ContentKey {
         #[derive(Deserialize)]
         #[serde(rename = "ContentKey")]
         struct Raw {
+            #[serde(default, deserialize_with = "null_default")]
             elements: Vec<String>,
         }
         let raw = Raw::deserialize(deserializer)?;

@@ -91,7 +91,9 @@ struct RawOperation {
     kind: Option<Kind>,
     key: Option<ContentKey>,
     content: Option<Content>,
-    /// Checked for its shape by being read.
+    /// Checked for its shape by being read, as what follows.
+    #[serde(rename = "expectedContent")]
+    _expected_content: Option<Content>,
     #[serde(default, deserialize_with = "null_default", rename = "metadata")]
     _metadata: Vec<ContentMetadata>,
     #[serde(rename = "documentation")]
@@ -99,7 +101,7 @@ struct RawOperation {
 }
 
 #[derive(Deserialize)]
-struct ContentMetadata {
+pub(super) struct ContentMetadata {
     #[serde(rename = "variant")]
     _variant: IgnoredAny,
 }

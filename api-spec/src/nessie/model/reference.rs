@@ -1,7 +1,9 @@
 //! References: branches, tags and detached commits.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::nessie::model::{CommitMetaV1, CommitMetaV2};
@@ -200,6 +202,10 @@ struct RawReference {
         schemars(default, schema_with = "crate::openapi::scalars::hash_or_relative")
     )]
     hash: Option<String>,
+    /// Checked for its shape by being read.
+    #[serde(rename = "metadata")]
+    #[cfg_attr(feature = "openapi", schemars(skip))]
+    _metadata: Option<BTreeMap<String, IgnoredAny>>,
 }
 
 impl TryFrom<RawReference> for ReferenceInput {

@@ -26,7 +26,7 @@ pub struct GivenMeta {
     pub author_time: Option<Instant>,
     /// Properties.
     pub properties: BTreeMap<String, Vec<String>>,
-    /// Why it is refused, once the reference is found: it set what only the server may set.
+    /// Why it is refused: it set what only the server may set.
     pub refused: Option<String>,
 }
 
@@ -68,6 +68,7 @@ impl Catalog {
         operations: Vec<Operation>,
         meta: GivenMeta,
     ) -> Result<Landed, Error> {
+        let meta = meta.by(who)?;
         let target = self.find_target(point, "commit into").await;
         let head = match &target {
             Ok(target) if !self.is_open() => Some(self.engine().at(target.branch.target).await?),
@@ -76,11 +77,6 @@ impl Catalog {
         let check = check_operations(point.ref_name().as_ref(), &operations, head.as_ref()).await?;
         self.authorize(who, &check).await?;
         let target = target?;
-        let meta = match meta.by(who) {
-            Ok(meta) => meta,
-            // What is wrong with the target is told first.
-            Err(refused) => return Err(self.check_on_branch(&target).await.err().unwrap_or(refused)),
-        };
         let branch = target.branch.name;
         let request =
             Request { operations, ..Request::new(branch.clone(), target.expected, meta, who.who()) };

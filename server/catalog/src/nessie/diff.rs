@@ -90,7 +90,10 @@ impl Catalog {
         }
         let filter = self.filters().compile(Kind::Differences, query.filter.as_deref())?;
         let (left, right) = (self.engine().at(from.commit).await?, self.engine().at(to.commit).await?);
-        let mut range = query.only.range()?;
+        let bounds = query.only.bounds(false)?;
+        bounds.check(&left).await?;
+        bounds.check(&right).await?;
+        let mut range = bounds.range;
         if let Some(resume) = &query.resume {
             range = range.from(resume.key.index_key().as_bytes());
         }

@@ -33,8 +33,8 @@ pub struct Restriction {
 }
 
 impl Restriction {
-    /// The range of keys.
-    pub(crate) fn range(&self) -> Result<Range, Error> {
+    /// The range of keys. With `by_keys`, the keys asked for are bounds too.
+    pub(crate) fn bounds(&self, by_keys: bool) -> Result<Bounds, Error> {
         if self.prefix.is_some() && (self.min.is_some() || self.max.is_some()) {
             let message = "Combining prefixKey with either minKey or maxKey is not supported.";
             return Err(Error::BadRequest(message.into()));
@@ -55,16 +55,21 @@ impl Restriction {
             end.push(0);
             range = range.until(&end);
         }
-        let keys = self.keys.as_deref().unwrap_or_default();
-        let (lowest, highest) = (keys.iter().min(), keys.iter().max());
-        let beyond = self.min.as_ref().is_some_and(|min| highest.is_some_and(|highest| min > highest))
-            || self.max.as_ref().is_some_and(|max| lowest.is_some_and(|lowest| max < lowest));
-        if beyond
-            || self.min.is_some() && range.end.as_deref().is_some_and(|end| range.start.as_slice() > end)
-        {
-            return Err(Error::BadRequest("'to' must be greater than 'from'".into()));
-        }
-        Ok(range)
+        let keys = self.keys.as_deref().filter(|_| by_keys).unwrap_or_default();
+        let lower = self.min.as_ref().into_iter().chain(keys.iter().min()).max();
+        let upper = self.max.as_ref().into_iter().chain(keys.iter().max()).min();
+        let bounded = self.min.is_some() || self.max.is_some();
+        let between = match (lower, upper) {
+            (Some(lower), Some(upper)) if bounded && lower > upper => {
+                let mut behind_upper = upper.index_key().as_bytes().to_vec();
+                behind_upper.push(0);
+                let between = Range::content().from(&behind_upper).until(lower.index_key().as_bytes());
+                range.end = Some(range.start.clone());
+                Some(between)
+            }
+            _ => None,
+        };
+        Ok(Bounds { range, between })
     }
 
     /// The keys asked for that lie in `range`, in order, each once; `None` for all.
@@ -75,6 +80,25 @@ impl Restriction {
         keys.sort_unstable();
         keys.dedup();
         Some(keys)
+    }
+}
+
+/// The range of keys that a listing or diff is about.
+pub(crate) struct Bounds {
+    /// The range; empty where the bounds are the wrong way round.
+    pub(crate) range: Range,
+    /// What lies between bounds that are the wrong way round.
+    between: Option<Range>,
+}
+
+impl Bounds {
+    /// Bounds that are the wrong way round are told where a key lies between them, as the reference server does.
+    pub(crate) async fn check(&self, state: &State) -> Result<(), Error> {
+        let Some(between) = &self.between else { return Ok(()) };
+        match state.entries(between).await?.next().await? {
+            Some(_) => Err(Error::BadRequest("'to' must be greater than 'from'".into())),
+            None => Ok(()),
+        }
     }
 }
 
@@ -134,7 +158,9 @@ impl Catalog {
         }
         let state = self.engine().at(effective.commit).await?;
         let filter = self.filters().compile(Kind::Entries, list.filter.as_deref())?;
-        let mut range = list.only.range()?;
+        let bounds = list.only.bounds(true)?;
+        bounds.check(&state).await?;
+        let mut range = bounds.range;
         if let Some(from) = &list.from {
             range = range.from(from.key.index_key().as_bytes());
         }

@@ -75,7 +75,7 @@ impl Catalog {
             if entry.time < since || entry.operation == RefOperation::Create || previous.len() == HEADS_MAX {
                 break;
             }
-            if let Some(old) = entry.old {
+            if let Some(old) = entry.old.filter(|_| entry.old != entry.new) {
                 previous.push(self.examine(old).await?);
             }
         }

@@ -89,7 +89,10 @@ impl Catalog {
         let oldest = match &query.oldest {
             // A plain commit only ends the walk; whether it exists matters to nobody.
             Some(Point { hash: Some(Hash::Id(id)), parts, .. }) if parts.is_empty() => Some(*id),
-            Some(Point { hash: Some(Hash::Short(_)), parts, .. }) if parts.is_empty() => None,
+            Some(Point { hash: Some(short @ Hash::Short(_)), parts, .. }) if parts.is_empty() => {
+                short.check()?;
+                None
+            }
             Some(oldest) => Some(self.resolve_point(oldest, "Oldest hash").await?.commit),
             None => None,
         };
@@ -104,6 +107,10 @@ impl Catalog {
             tokio::task::consume_budget().await;
             let Some(entry) = log.next().await? else { break };
             let id = entry.id;
+            if Some(id) == oldest && page.is_full() {
+                // As the reference server: the last commit to show never stands alone on a page.
+                break;
+            }
             let operations =
                 if query.operations { self.operations(who, rights.as_ref(), &entry).await? } else { None };
             let logged = Logged { entry, operations };

@@ -4,7 +4,7 @@ use lochan_storage_engine::merge::MergeRequest;
 pub use lochan_storage_engine::merge::{Detail, KeyBehavior, Mode, Options, Outcome};
 use lochan_storage_model::{CommitId, Conflict, RefName};
 
-use super::{Point, commits::GivenMeta, touched};
+use super::{Point, commits::GivenMeta, point::Target, touched};
 use crate::{
     access::{Access, Check, Principal},
     catalog::Catalog,
@@ -40,31 +40,31 @@ pub struct Merged {
 impl Catalog {
     /// Merges a state into a branch.
     pub async fn merge(&self, who: &Principal, merge: Merge) -> Result<Merged, Error> {
-        let from = self.resolve_pinned(&merge.from, "Source hash").await;
-        let target = self.resolve_target(&merge.target, "merge into").await;
+        let mut meta = merge.meta.by(who)?;
+        let found = self.find_merge(&merge.from, &merge.target).await;
         let check = Check::on(Access::Commit, merge.target.ref_name().as_ref())
             .and(Access::ViewReference, self.rights_on(&merge.from, None).await?.as_ref());
-        let (from, target) = match (from, target) {
-            (Ok(from), Ok(target)) => (from, target),
+        let (from, target) = match found {
+            Ok(found) => found,
             // What is not there is told to those who may know of it.
-            (Err(error), _) | (_, Err(error)) => {
+            Err(error) => {
                 self.authorize(who, &check).await?;
                 return Err(error);
             }
         };
-        let touched = touched::by_merge(self, target.branch.target, from.commit).await?;
+        let touched = touched::by_merge(self, target.branch.target, from).await?;
         let check = touched::add(check, &target.branch.name, &merge.options, touched);
         self.authorize(who, &check).await?;
         let (branch, expected) = (target.branch.name, target.expected);
-        let mut meta = merge.meta.by(who)?;
         if meta.message.is_empty() {
             let name = merge.from.name.as_deref().unwrap_or("DETACHED");
-            meta.message = format!("Merged {name} at {} into {branch} at {expected}", from.commit);
+            meta.message = format!("Merged {name} at {from} into {branch} at {expected}");
         }
         let request = MergeRequest {
             branch: branch.clone(),
             expected,
-            from: from.commit,
+            from,
+            source: merge.from.ref_name(),
             unrelated: self.settings().merge_unrelated,
             options: merge.options,
             meta,
@@ -72,6 +72,13 @@ impl Catalog {
         };
         let outcome = self.engine().merge(request).await?;
         judge(Merged { branch, expected, outcome }, merge.return_conflicts)
+    }
+
+    /// The source and the target of a merge, in the order of the checks.
+    async fn find_merge(&self, from: &Point, target: &Point) -> Result<(CommitId, Target), Error> {
+        let source = self.find_source(from, "Source hash").await?;
+        let target = self.resolve_target(target, "merge into").await?;
+        Ok((self.existing(&source).await?, target))
     }
 }
 

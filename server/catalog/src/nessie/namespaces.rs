@@ -167,8 +167,8 @@ impl Catalog {
         removals: &[String],
     ) -> Result<(), Error> {
         let (branch, state) = self.open_to_write(who, branch, Access::UpdateContent, name).await?;
-        must_be_branch(&branch)?;
         let found = find(&state, name).await?;
+        must_be_branch(&branch)?;
         let mut properties = found.properties;
         for removal in removals {
             properties.remove(removal);
@@ -186,8 +186,14 @@ impl Catalog {
         let (branch, state) = self.open_to_write(who, branch, Access::DeleteContent, name).await?;
         let not_empty = || Error::NamespaceNotEmpty(name.shown.clone());
         let found = find(&state, name).await;
-        if has_children(&state, &name.key).await? {
-            return Err(not_empty());
+        match children(&state, &name.key).await? {
+            Children::None => {}
+            // The commit would find these, and there is none without a branch.
+            Children::Namespaces if found.is_ok() => {
+                must_be_branch(&branch)?;
+                return Err(not_empty());
+            }
+            Children::Namespaces | Children::Contents => return Err(not_empty()),
         }
         found?;
         must_be_branch(&branch)?;
@@ -249,6 +255,26 @@ fn at_or_below(key: &ContentKey) -> Range {
     let mut range = Range::below(&index_key);
     range.start = index_key.as_bytes().to_vec();
     range
+}
+
+/// What lies below a namespace.
+enum Children {
+    None,
+    Namespaces,
+    Contents,
+}
+
+async fn children(state: &State, key: &ContentKey) -> Result<Children, Error> {
+    let mut below = state.entries(&Range::below(&key.index_key())).await?;
+    let mut found = Children::None;
+    while let Some(item) = below.next().await? {
+        tokio::task::consume_budget().await;
+        if item.entry.content_type != ContentType::Namespace {
+            return Ok(Children::Contents);
+        }
+        found = Children::Namespaces;
+    }
+    Ok(found)
 }
 
 async fn has_children(state: &State, key: &ContentKey) -> Result<bool, Error> {

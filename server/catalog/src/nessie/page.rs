@@ -36,6 +36,11 @@ impl<T> Filling<T> {
         self.size.is_some_and(|size| self.items.len() > size)
     }
 
+    /// Whether nothing more fits, and what follows is not known yet.
+    pub(crate) fn is_full(&self) -> bool {
+        self.size.is_some_and(|size| self.items.len() == size)
+    }
+
     /// Adds an element; those behind the first one past the page are dropped.
     pub(crate) fn push(&mut self, item: T) {
         if !self.is_done() {

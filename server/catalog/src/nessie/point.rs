@@ -18,17 +18,25 @@ pub enum Hash {
 
 impl Hash {
     fn not_found(&self) -> Error {
-        let shown = match self {
-            Self::Id(id) => id.to_string(),
-            Self::Short(text) => text.clone(),
-        };
-        Error::ReferenceNotFound(format!("Commit '{shown}' not found"))
+        Error::ReferenceNotFound(format!("Commit '{self}' not found"))
     }
 
     fn id(&self) -> Result<CommitId, Error> {
+        self.check()?;
         match self {
             Self::Id(id) => Ok(*id),
             Self::Short(_) => Err(self.not_found()),
+        }
+    }
+
+    /// Whether the digits make up whole bytes.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self {
+            Self::Short(text) if text.len() % 2 == 1 => Err(Error::BadRequest(format!(
+                "hash length needs to be a multiple of two, was {}",
+                text.len()
+            ))),
+            _ => Ok(()),
         }
     }
 }
@@ -50,7 +58,17 @@ pub struct Point {
     /// The commit to start from; without it the head.
     pub hash: Option<Hash>,
     /// Relative parts, left to right.
-    pub parts: Vec<Relative>,
+    pub parts: Vec<Part>,
+}
+
+/// A relative part as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// A step.
+    Step(Relative),
+    /// One of the right shape with a value that cannot be. It is refused in these words once the reference and the commit to
+    /// start from are known.
+    Impossible(String),
 }
 
 impl Point {
@@ -69,6 +87,15 @@ impl Point {
     /// The name for questions about access; `None` for what no reference can be called.
     pub(crate) fn ref_name(&self) -> Option<RefName> {
         self.name.as_deref().and_then(|name| RefName::new(name).ok())
+    }
+
+    /// The relative parts as steps.
+    pub(crate) fn steps(&self) -> Result<Vec<Relative>, Error> {
+        let step = |part: &Part| match part {
+            Part::Step(step) => Ok(*step),
+            Part::Impossible(message) => Err(Error::BadRequest(message.clone())),
+        };
+        self.parts.iter().map(step).collect()
     }
 
     /// The commit to start from, which must be given. `what` names it in the answer otherwise.
@@ -106,7 +133,7 @@ impl Catalog {
             // Where a reference points always exists.
             return Ok(Effective { reference, commit: start });
         }
-        let commit = self.engine().commits().resolve(start, &point.parts).await?;
+        let commit = self.engine().commits().resolve(start, &point.steps()?).await?;
         Ok(Effective { reference, commit })
     }
 
@@ -143,8 +170,27 @@ impl Catalog {
             None => None,
         };
         let start = point.start(what)?.id()?;
-        let commit = self.engine().commits().resolve(start, &point.parts).await?;
+        let commit = self.engine().commits().resolve(start, &point.steps()?).await?;
         Ok(Effective { reference, commit })
+    }
+
+    /// Resolves a point that commits are taken from, which must name its commit outright. That a plain commit exists is looked
+    /// at last, after the target: until then the hash stands for it.
+    pub(crate) async fn find_source(&self, point: &Point, what: &str) -> Result<Hash, Error> {
+        if let Some(name) = &point.name {
+            self.find_reference(name).await?;
+        }
+        let start = point.start(what)?;
+        if point.parts.is_empty() {
+            start.check()?;
+            return Ok(start.clone());
+        }
+        Ok(Hash::Id(self.engine().commits().resolve(start.id()?, &point.steps()?).await?))
+    }
+
+    /// The commit that [`Catalog::find_source`] has found, once its existence is to be looked at.
+    pub(crate) async fn existing(&self, source: &Hash) -> Result<CommitId, Error> {
+        Ok(self.engine().commits().resolve(source.id()?, &[]).await?)
     }
 
     /// Resolves the branch to write to, with the checks of the Nessie API, 5.4, in their order. `deed` completes
@@ -166,10 +212,11 @@ impl Catalog {
             return Err(no_branch());
         }
         let start = point.start("Expected hash")?;
+        start.check()?;
         let expected = match start {
             Hash::Short(text) if point.parts.is_empty() => return Err(not_on_branch(text, &branch.name)),
             start if point.parts.is_empty() => start.id()?,
-            start => self.engine().commits().resolve(start.id()?, &point.parts).await?,
+            start => self.engine().commits().resolve(start.id()?, &point.steps()?).await?,
         };
         Ok(Target { branch, expected })
     }

@@ -132,12 +132,11 @@ impl Catalog {
     ) -> Result<Reference, Error> {
         let check = self.check_source(Check::on(Access::CreateReference, Some(name)), source).await?;
         self.authorize(who, &check).await?;
+        // The default branch needs no source; where it exists, that is what is told.
         let begins_default = kind == RefKind::Branch
             && *name == self.settings().default_branch
             && source.parts.is_empty()
-            && source.hash.as_ref().is_none_or(|hash| *hash == Hash::Id(CommitId::NO_ANCESTOR))
-            && source.name.as_deref().is_none_or(|source| source == name.as_str())
-            && self.engine().find_reference(name).await?.is_none();
+            && source.hash.as_ref().is_none_or(|hash| *hash == Hash::Id(CommitId::NO_ANCESTOR));
         let target = if begins_default {
             CommitId::NO_ANCESTOR
         } else {
@@ -161,15 +160,11 @@ impl Catalog {
             Some(name) => self.find_reference(name).await?,
             None => return Err(Error::BadRequest("Assignment target must be a branch or a tag.".into())),
         };
-        point.start("Expected hash")?;
-        if let Some(name) = &target.name {
-            self.find_reference(name).await?;
-        }
-        target.start("Target hash")?;
         let expected = self.expected(point).await?;
+        let to = self.find_source(target, "Target hash").await?;
         check_kind(&found, kind)?;
         let expected = at(&found, &expected)?;
-        let to = self.resolve_pinned(&Point { name: None, ..target.clone() }, "Target hash").await?.commit;
+        let to = self.existing(&to).await?;
         self.engine().assign_reference(&found.name, expected, to, who.who()).await?;
         Ok(Reference { target: to, ..found })
     }
@@ -207,6 +202,7 @@ impl Catalog {
     async fn expected(&self, point: &Point) -> Result<Hash, Error> {
         let start = point.start("Expected hash")?;
         if point.parts.is_empty() {
+            start.check()?;
             return Ok(start.clone());
         }
         let detached = Point { name: None, ..point.clone() };

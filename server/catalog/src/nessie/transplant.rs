@@ -74,11 +74,15 @@ impl Catalog {
         if let Some(name) = &transplant.from {
             self.find_reference(name).await?;
         }
-        let mut commits = Vec::with_capacity(transplant.commits.len());
+        let mut sources = Vec::with_capacity(transplant.commits.len());
         for point in &transplant.commits {
-            commits.push(self.resolve_pinned(point, "Hash to transplant").await?.commit);
+            sources.push(self.find_source(point, "Hash to transplant").await?);
         }
         let target = self.resolve_target(&transplant.target, "transplant into").await?;
+        let mut commits = Vec::with_capacity(sources.len());
+        for source in &sources {
+            commits.push(self.existing(source).await?);
+        }
         Ok((commits, target))
     }
 

@@ -13,7 +13,7 @@ pub struct CommitHeaders {
     pub authors: Vec<String>,
     /// Appended to the signers, in order.
     pub signed_off_by: Vec<String>,
-    /// Properties by lower-cased name, each replacing the body's property of that name.
+    /// Properties by lower-cased name, each replacing the body's property of that name; without values it goes.
     pub properties: Vec<(String, Vec<String>)>,
 }
 
@@ -23,12 +23,10 @@ impl CommitHeaders {
         let properties = headers
             .keys()
             .filter_map(|name| Some((name, name.as_str().strip_prefix(PROPERTY_PREFIX)?)))
-            .filter(|(_, property)| !property.is_empty())
             .map(|(name, property)| {
                 let values = headers.get_all(name).iter().map(text).map(|value| value.trim().to_owned());
                 (property.to_owned(), values.filter(|value| !value.is_empty()).collect::<Vec<_>>())
             })
-            .filter(|(_, values)| !values.is_empty())
             .collect();
         CommitHeaders {
             message: headers

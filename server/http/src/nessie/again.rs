@@ -13,6 +13,7 @@ use lochan_server_catalog::requests::Written;
 use serde::Deserialize;
 
 use super::convert::{key_out, merge, point, reference};
+use super::refuse::Checks;
 use super::{v1, v2};
 use crate::app::App;
 use crate::error::Refusal;
@@ -59,7 +60,10 @@ async fn answer(app: &App, req: &Req, written: &Written) -> Answer {
         }
         Op::V1MergeRefIntoBranch | Op::V1TransplantCommitsIntoBranch => {
             let query: merge_ref_into_branch::Query = req.query()?;
-            let target = point::v1_expected(branch, query.expected_hash.as_deref(), "expectedHash")?;
+            let mut checks = Checks::default();
+            let expected = ("expectedHash", query.expected_hash.as_deref());
+            let target = point::v1_expected(("branch", branch), expected, &mut checks);
+            let target = checks.done(target)?;
             Reply::json(&MergeResponseV1::from(merge::out(merged(app, req, written, &target).await?)))
         }
         _ => return Err(Refusal::NotOffered.into()),

@@ -32,18 +32,51 @@ pub fn required<T>(argument: &str, value: Option<T>) -> Result<T, Failure> {
     value.ok_or_else(|| violation(argument, NOT_NULL))
 }
 
-/// Arguments that must be there, all at once: those that are not are named in one message.
-pub fn all_required(arguments: &[(&str, bool)]) -> Result<(), Failure> {
-    let missing = arguments.iter().filter(|(_, present)| !present);
-    all(&missing.map(|(argument, _)| (*argument, NOT_NULL)).collect::<Vec<_>>())
+/// The arguments of one request being judged: everything that has the wrong shape is told in one message.
+#[derive(Default)]
+pub struct Checks {
+    violations: Vec<String>,
+    /// An argument of the right shape that is wrong all the same; told where nothing has the wrong shape.
+    other: Option<Failure>,
 }
 
-/// Several violations at once, in one message; nothing when there are none.
-pub fn all(violations: &[(&str, &str)]) -> Result<(), Failure> {
-    if violations.is_empty() {
-        return Ok(());
+impl Checks {
+    /// Notes what is wrong with an argument.
+    pub fn violation(&mut self, argument: &str, message: &str) {
+        self.violations.push(format!("{argument}: {message}"));
     }
-    let texts: Vec<String> =
-        violations.iter().map(|(argument, message)| format!("{argument}: {message}")).collect();
-    Err(bad(texts.join(", ")))
+
+    /// Notes that an argument breaks a rule, if it does.
+    pub fn require(&mut self, argument: &str, holds: bool, message: &str) {
+        if !holds {
+            self.violation(argument, message);
+        }
+    }
+
+    /// An argument that must be there.
+    pub fn present<T>(&mut self, argument: &str, value: Option<T>) -> Option<T> {
+        self.require(argument, value.is_some(), NOT_NULL);
+        value
+    }
+
+    /// Text of a reference.
+    pub fn reference<T>(&mut self, argument: &str, parsed: Result<T, ReferenceError>) -> Option<T> {
+        match parsed {
+            Ok(value) => return Some(value),
+            Err(error) if error.is_violation() => self.violation(argument, &error.to_string()),
+            Err(error) => _ = self.other.get_or_insert_with(|| bad(error.to_string())),
+        }
+        None
+    }
+
+    /// What the arguments come to, which is there when nothing is wrong with any.
+    pub fn done<T>(self, value: Option<T>) -> Result<T, Failure> {
+        if !self.violations.is_empty() {
+            return Err(bad(self.violations.join(", ")));
+        }
+        match (self.other, value) {
+            (Some(other), _) => Err(other),
+            (None, value) => value.ok_or_else(|| bad(NOT_NULL)),
+        }
+    }
 }

@@ -78,6 +78,10 @@ pub fn route(method: &Method, path: &str) -> Routed {
         Some((ops, params)) => match pick(ops, method) {
             Some(op) => Routed::Op(op, params),
             None if *method == Method::OPTIONS => Routed::Options(surface, ops),
+            // `tree` stands where these methods have a type, and is none.
+            None if ops == [Op::V1GetReferenceByName] && matches!(*method, Method::PUT | Method::DELETE) => {
+                Routed::Unknown(surface)
+            }
             None => Routed::WrongMethod(surface, ops),
         },
     }

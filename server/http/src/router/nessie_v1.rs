@@ -20,7 +20,7 @@ pub(super) fn find(segments: &Segments<'_>, tail: &[&str]) -> Found {
         ["trees", "branch", r, "commit"] => on(r, &[Op::V1CommitMultipleOperations]),
         ["trees", "branch", r, "merge"] => on(r, &[Op::V1MergeRefIntoBranch]),
         ["trees", "branch", r, "transplant"] => on(r, &[Op::V1TransplantCommitsIntoBranch]),
-        ["trees", kind @ ("branch" | "BRANCH" | "tag" | "TAG"), r] => {
+        ["trees", kind, r] if kind.eq_ignore_ascii_case("branch") || kind.eq_ignore_ascii_case("tag") => {
             let params = Params { reference: segments.at(r), kind: segments.at(kind), ..Params::default() };
             Some((&[Op::V1AssignReference, Op::V1DeleteReference], params))
         }

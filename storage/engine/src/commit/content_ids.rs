@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use lochan_storage_model::{Content, ContentId, ContentKey, Entry};
+use lochan_storage_model::{Content, ContentId, ContentKey, ContentType, Entry};
 
 use super::{GivenId, Operation};
 use crate::error::Error;
@@ -18,12 +18,19 @@ pub(super) enum PutKind {
     Update(ContentId),
     /// A new content where an old one goes in the same commit.
     ReAdd,
+    /// Another type under the same id, which cannot be; but conflicts are told first.
+    OtherType(ContentId),
+}
+
+/// The answer to [`PutKind::OtherType`].
+pub(super) fn other_type(key: &ContentKey) -> Error {
+    Error::BadRequest(format!("Cannot overwrite existing key '{key}', which is a different content type"))
 }
 
 impl PutKind {
     /// Whether the key holds something new, so that its namespace is checked.
     pub(super) const fn is_new(&self) -> bool {
-        !matches!(self, Self::Update(_))
+        !matches!(self, Self::Update(_) | Self::OtherType(_))
     }
 }
 
@@ -47,21 +54,21 @@ pub(super) fn check_duplicates(operations: &[Operation]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Content ids whose keys the commit deletes, and the deleted keys.
+/// Contents whose keys the commit deletes, and the deleted keys; what a put has made use of is gone from it.
 pub(super) struct Deleted<'a> {
-    ids: HashSet<ContentId>,
+    contents: HashMap<ContentId, (&'a ContentKey, ContentType)>,
     keys: HashSet<&'a ContentKey>,
 }
 
 impl<'a> Deleted<'a> {
     /// Collects them from `operations`; `seen` tells what a key held.
     pub(super) fn of(operations: &'a [Operation], seen: &BTreeMap<ContentKey, Option<Entry>>) -> Self {
-        let mut deleted = Self { ids: HashSet::new(), keys: HashSet::new() };
+        let mut deleted = Self { contents: HashMap::new(), keys: HashSet::new() };
         for operation in operations {
             if let Operation::Delete(key) = operation {
                 deleted.keys.insert(key);
                 if let Some(Some(entry)) = seen.get(key) {
-                    deleted.ids.insert(entry.content_id);
+                    deleted.contents.insert(entry.content_id, (key, entry.content_type));
                 }
             }
         }
@@ -69,8 +76,16 @@ impl<'a> Deleted<'a> {
     }
 
     /// Whether the commit deletes this key.
-    pub(super) fn has_key(&self, key: &ContentKey) -> bool {
+    fn has_key(&self, key: &ContentKey) -> bool {
         self.keys.contains(key)
+    }
+
+    /// The type of the content that goes to another key with this. Its old key cannot be filled anew afterwards, and it goes
+    /// to one new key only.
+    fn take(&mut self, id: &ContentId) -> Option<ContentType> {
+        let (key, content_type) = self.contents.remove(id)?;
+        self.keys.remove(key);
+        Some(content_type)
     }
 }
 
@@ -84,11 +99,15 @@ pub(super) fn classify(
 ) -> Result<PutKind, Error> {
     let must_not = || Error::BadRequest(format!("New value for key '{key}' must not have a content ID"));
     match (held, given) {
+        // Also where the client has seen nothing under the key: then its delete tells what is wrong.
+        (_, GivenId::New) if deleted.has_key(key) => Ok(PutKind::ReAdd),
         (None, GivenId::New) => Ok(PutKind::New),
-        // A content goes to one new key only.
-        (None, GivenId::Id(id)) if deleted.ids.remove(id) => Ok(PutKind::Rename(*id)),
-        (None, GivenId::Id(_) | GivenId::Text(_)) => Err(must_not()),
-        (Some(_), GivenId::New) if deleted.has_key(key) => Ok(PutKind::ReAdd),
+        (None, GivenId::Id(id)) => match deleted.take(id) {
+            Some(held_type) if held_type == content.content_type() => Ok(PutKind::Rename(*id)),
+            Some(_) => Err(other_type(key)),
+            None => Err(must_not()),
+        },
+        (None, GivenId::Text(_)) => Err(must_not()),
         (Some(_), GivenId::New) => {
             Err(Error::BadRequest(format!("New value to update existing key '{key}' has no content ID")))
         }
@@ -96,9 +115,7 @@ pub(super) fn classify(
             if held.content_type == content.content_type() {
                 Ok(PutKind::Update(*id))
             } else {
-                Err(Error::BadRequest(format!(
-                    "Cannot overwrite existing key '{key}', which is a different content type"
-                )))
+                Ok(PutKind::OtherType(*id))
             }
         }
         (Some(held), GivenId::Id(_) | GivenId::Text(_)) => {

@@ -13,7 +13,7 @@ use lochan_storage_odb::{NewObject, RefKind, RefOperation};
 
 use super::{
     Committed, Expectation, ExpectedSystem, NamespaceCheck, Operation, Request, check_namespaces, compare,
-    content_ids::{Deleted, PutKind, check_duplicates, classify},
+    content_ids::{Deleted, PutKind, check_duplicates, classify, other_type},
 };
 use crate::{
     error::Error,
@@ -172,6 +172,7 @@ impl Plan for CommitPlan {
         let mut edits: BTreeMap<IndexKey, Option<Entry>> = BTreeMap::new();
         let mut objects = self.request.objects.clone();
         let mut expectations: Vec<(&ContentKey, Expectation)> = Vec::new();
+        let mut changes_type = None;
         self.added.clear();
         for operation in &self.request.operations {
             match operation {
@@ -187,10 +188,14 @@ impl Plan for CommitPlan {
                             id
                         }
                         PutKind::Rename(id) | PutKind::Update(id) => id,
+                        PutKind::OtherType(id) => {
+                            changes_type.get_or_insert(key);
+                            id
+                        }
                     };
                     match kind {
                         PutKind::New | PutKind::Rename(_) => expectations.push((key, Expectation::Absent)),
-                        PutKind::Update(_) => {
+                        PutKind::Update(_) | PutKind::OtherType(_) => {
                             expectations.push((key, Expectation::of_existing(held(key).cloned())));
                         }
                         // Checked through its delete.
@@ -205,9 +210,12 @@ impl Plan for CommitPlan {
                     edits.insert(key.index_key(), Some(entry));
                 }
                 Operation::Delete(key) => {
-                    namespaces.deleted.insert(key.clone());
-                    if held(key).is_some_and(|entry| entry.content_type == ContentType::Namespace) {
-                        namespaces.deleted_namespaces.push(key.clone());
+                    // What the client has not seen under the key does not go with it.
+                    if let Some(entry) = held(key) {
+                        namespaces.deleted.insert(key.clone());
+                        if entry.content_type == ContentType::Namespace {
+                            namespaces.deleted_namespaces.push(key.clone());
+                        }
                     }
                     expectations.push((key, Expectation::of_existing(held(key).cloned())));
                     edits.entry(key.index_key()).or_insert(None);
@@ -231,6 +239,9 @@ impl Plan for CommitPlan {
         self.check_expected_system(core, head, &mut relied).await?;
         if !relied.conflicts.is_empty() {
             return Err(Error::Conflicts(relied.conflicts));
+        }
+        if let Some(key) = changes_type {
+            return Err(other_type(key));
         }
         relied.entries.extend(looked.at_head.into_iter().map(|(key, entry)| (key.index_key(), entry)));
 

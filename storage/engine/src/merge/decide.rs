@@ -19,13 +19,6 @@ pub(super) struct Change {
     pub(super) source: Option<Entry>,
 }
 
-impl Change {
-    /// Whether the source put another content where one stood.
-    fn is_re_add(&self) -> bool {
-        matches!((&self.base, &self.source), (Some(base), Some(source)) if base.content_id != source.content_id)
-    }
-}
-
 /// How the key is to be treated.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Treatment {
@@ -45,8 +38,8 @@ pub(super) enum Decision {
     Silent,
     /// A namespace was put on both sides: one comes of the two, and nothing is said about it.
     Namespaces { source: Entry, target: Entry },
-    /// It conflicts.
-    Conflict(Conflict),
+    /// It conflicts. What follows is judged as if it had been applied, as the reference server does.
+    Conflict { conflict: Conflict, wanted: Option<Entry> },
 }
 
 /// Decides one key.
@@ -57,19 +50,22 @@ pub(super) fn decide(
     treatment: &Treatment,
     flavour: Flavour,
 ) -> Decision {
-    if treatment.mode == Mode::Drop {
+    let dropped = treatment.mode == Mode::Drop;
+    if dropped && (flavour == Flavour::Merge || treatment.expected.is_none()) {
         return Decision::Drop;
     }
-    let wanted = || Decision::Apply(treatment.resolved.clone().or_else(|| change.source.clone()));
+    // A key that goes has no content to be resolved.
+    let source = change.source.clone();
+    let wanted = || source.clone().map(|source| treatment.resolved.clone().unwrap_or(source));
     if let Some(expected) = &treatment.expected {
         // An explicit expectation holds under every mode.
         return match compare(key, &Expectation::Is(expected.clone()), head) {
-            Some(conflict) => Decision::Conflict(conflict),
-            None => wanted(),
+            Some(conflict) => Decision::Conflict { conflict, wanted: wanted() },
+            None if dropped => Decision::Drop,
+            None => Decision::Apply(wanted()),
         };
     }
-    let expectation = change.base.clone().map_or(Expectation::Absent, Expectation::Is);
-    let Some(conflict) = compare(key, &expectation, head) else { return wanted() };
+    let Some(conflict) = conflict_of(key, change, head, flavour) else { return Decision::Apply(wanted()) };
     if let (None, Some(source), Some(head)) = (&change.base, &change.source, head) {
         if source == head {
             return Decision::Silent;
@@ -79,10 +75,31 @@ pub(super) fn decide(
         }
     }
     if treatment.mode == Mode::Force {
-        return wanted();
+        return Decision::Apply(wanted());
     }
-    if flavour == Flavour::Transplant && change.is_re_add() && conflict.kind == ConflictKind::ValueDiffers {
-        return Decision::Conflict(Conflict::on_key(ConflictKind::ContentIdDiffers, key));
+    Decision::Conflict { conflict, wanted: wanted() }
+}
+
+/// What the target holds against what the source started from. In a transplant, type and id to be found are those of what is
+/// put: a content that took another's place in one commit finds neither.
+fn conflict_of(
+    key: &ContentKey,
+    change: &Change,
+    head: Option<&Entry>,
+    flavour: Flavour,
+) -> Option<Conflict> {
+    let expectation = change.base.clone().map_or(Expectation::Absent, Expectation::Is);
+    if let (Flavour::Transplant, Some(_), Some(source), Some(head)) =
+        (flavour, &change.base, &change.source, head)
+    {
+        let differs = |kind| Some(Conflict::on_key(kind, key));
+        if source.content_type != head.content_type {
+            return differs(ConflictKind::PayloadDiffers);
+        }
+        if source.content_id != head.content_id {
+            return differs(ConflictKind::ContentIdDiffers);
+        }
+        return compare(key, &expectation, Some(head)).and_then(|_| differs(ConflictKind::ValueDiffers));
     }
-    Decision::Conflict(conflict)
+    compare(key, &expectation, head)
 }

@@ -139,7 +139,8 @@ pub(super) async fn gather(
                 out.details.insert(key.clone(), Detail { key, mode, conflict: None });
                 continue;
             }
-            Decision::Conflict(conflict) => {
+            Decision::Conflict { conflict, wanted } => {
+                out.put(&key, head.as_ref(), wanted);
                 out.conflicts.push(conflict.clone());
                 out.details.insert(key.clone(), Detail { key, mode, conflict: Some(conflict) });
             }

@@ -7,6 +7,7 @@ mod plan;
 mod rebase;
 mod rules;
 mod transplant;
+mod unrelated;
 
 #[cfg(test)]
 mod tests;
@@ -65,7 +66,10 @@ pub struct MergeRequest {
     pub expected: CommitId,
     /// The source commit.
     pub from: CommitId,
-    /// Whether the empty state serves as merge base where both share no commit.
+    /// Name of the reference that the source is looked up on, if any.
+    pub source: Option<RefName>,
+    /// Whether the empty state always serves as merge base where both share no commit; else only where the logs of both
+    /// references do not say that one came into being when the other had commits already.
     pub unrelated: bool,
     /// Modes and dry run.
     pub options: Options,

@@ -73,9 +73,8 @@ impl<'a> Picks<'a> {
         let mut gathered =
             gather(core, &self.target, changes, self.options, Flavour::Transplant, sides).await?;
         let conflict = !gathered.conflicts.is_empty() || !gathered.system_conflicts.is_empty();
-        if !conflict && !self.conflict {
-            check_gathered(core, &self.target, &mut gathered).await?;
-        }
+        // Before any conflict is told, as the reference server has it.
+        check_gathered(core, &self.target, &mut gathered).await?;
         self.conflict |= conflict;
         for (key, detail) in std::mem::take(&mut gathered.details) {
             let more = detail.conflict.is_some() || detail.mode != Mode::Normal;

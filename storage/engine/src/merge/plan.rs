@@ -7,9 +7,10 @@ use lochan_storage_model::{CommitId, ContentKey, IndexKey};
 use lochan_storage_odb::{RefKind, RefOperation};
 
 use super::{
-    MergeRequest, Mode, Options, Outcome, Sides,
+    KeyBehavior, MergeRequest, Mode, Options, Outcome, Sides,
     decide::{Change, Flavour},
     gather::{check_gathered, gather},
+    unrelated::were_empty_together,
 };
 use crate::{
     error::Error,
@@ -26,10 +27,8 @@ pub(crate) struct MergePlan {
 }
 
 impl MergePlan {
-    /// Checks what can be checked without looking at any state.
-    pub(crate) fn new(request: MergeRequest) -> Result<Self, Error> {
-        check_options(&request.options)?;
-        Ok(Self { request, outcome: None })
+    pub(crate) const fn new(request: MergeRequest) -> Self {
+        Self { request, outcome: None }
     }
 
     pub(crate) fn outcome(self) -> Outcome {
@@ -55,22 +54,23 @@ impl Outcome {
 /// Rules for modes and contents given per key (Nessie API, 9.3).
 pub(super) fn check_options(options: &Options) -> Result<(), Error> {
     for (key, behavior) in &options.keys {
-        if behavior.resolved.is_some() {
-            if behavior.expected.is_none() {
+        if behavior.resolved.is_none() {
+            continue;
+        }
+        let mode = match behavior.mode {
+            Mode::Normal if behavior.expected.is_some() => continue,
+            Mode::Normal => {
                 return Err(Error::BadRequest(format!(
                     "MergeKeyBehavior.resolvedContent requires setting MergeKeyBehavior.expectedTarget as well for key \
                      {key}"
                 )));
             }
-            let mode = match behavior.mode {
-                Mode::Normal => continue,
-                Mode::Force => "FORCE",
-                Mode::Drop => "DROP",
-            };
-            return Err(Error::BadRequest(format!(
-                "MergeKeyBehavior.resolvedContent must be null for MergeBehavior.{mode} for {key}"
-            )));
-        }
+            Mode::Force => "FORCE",
+            Mode::Drop => "DROP",
+        };
+        return Err(Error::BadRequest(format!(
+            "MergeKeyBehavior.resolvedContent must be null for MergeBehavior.{mode} for {key}"
+        )));
     }
     Ok(())
 }
@@ -92,17 +92,18 @@ pub(super) async fn check_target(core: &Core, head: &Head, expected: CommitId) -
 impl Plan for MergePlan {
     async fn plan(&mut self, core: &Arc<Core>, head: &Head) -> Result<Option<Proposal>, Error> {
         let from = self.request.from;
+        check_target(core, head, self.request.expected).await?;
         if !from.is_no_ancestor() {
             core.commits.load(from).await?;
         }
-        check_target(core, head, self.request.expected).await?;
         let on = head.reference.target;
         let base = merge_base(&core.commits, on, from).await?;
         if base == from {
             self.outcome = Some(Outcome::nothing(Some(base), on));
             return Ok(None);
         }
-        if base.is_no_ancestor() && !self.request.unrelated {
+        check_options(&self.request.options)?;
+        if base.is_no_ancestor() && !self.may_start_from_nothing(core, on).await? {
             return Err(Error::NoCommonAncestor { target: on, from });
         }
         let (base_tree, from_tree) = (core.tree(base).await?, core.tree(from).await?);
@@ -121,11 +122,10 @@ impl Plan for MergePlan {
         };
         let mut gathered =
             gather(core, &head.tree, &changes, &self.request.options, Flavour::Merge, sides).await?;
+        // In this order, as the reference server has it: namespaces before anything else.
+        check_gathered(core, &head.tree, &mut gathered).await?;
         self.check_used(&changes)?;
         let conflict = gathered.has_conflict();
-        if !conflict {
-            check_gathered(core, &head.tree, &mut gathered).await?;
-        }
         let details = gathered.details.values().cloned().collect();
         let system_conflicts = std::mem::take(&mut gathered.system_conflicts);
         let nothing = Outcome::nothing(Some(base), on);
@@ -172,16 +172,37 @@ impl Plan for MergePlan {
 }
 
 impl MergePlan {
+    /// Whether the empty state serves as merge base. It does where the target is empty itself, and where nothing says that
+    /// the two were never empty side by side.
+    async fn may_start_from_nothing(&self, core: &Core, on: CommitId) -> Result<bool, Error> {
+        match &self.request.source {
+            Some(source) if !self.request.unrelated && !on.is_no_ancestor() => {
+                were_empty_together(core, &self.request.branch, source).await
+            }
+            _ => Ok(true),
+        }
+    }
+
     /// Every key named in the request must be one that the source changed.
     fn check_used(&self, changes: &[(IndexKey, Change)]) -> Result<(), Error> {
-        let changed = |key: &ContentKey| {
+        let change = |key: &ContentKey| {
             let index_key = key.index_key();
-            changes.binary_search_by(|(changed, _)| changed.cmp(&index_key)).is_ok()
+            let at = changes.binary_search_by(|(changed, _)| changed.cmp(&index_key)).ok()?;
+            changes.get(at).map(|(_, change)| change)
         };
+        let keys = &self.request.options.keys;
         let unused: Vec<String> =
-            self.request.options.keys.keys().filter(|key| !changed(key)).map(ToString::to_string).collect();
+            keys.keys().filter(|key| change(key).is_none()).map(ToString::to_string).collect();
         if unused.is_empty() {
-            return Ok(());
+            let resolves_what_goes = |(key, behavior): &(&ContentKey, &KeyBehavior)| {
+                behavior.resolved.is_some() && change(key).is_some_and(|change| change.source.is_none())
+            };
+            return match keys.iter().find(resolves_what_goes) {
+                Some((key, _)) => Err(Error::BadRequest(format!(
+                    "The merge behavior for key {key} has an unused resolvedContent attribute."
+                ))),
+                None => Ok(()),
+            };
         }
         Err(Error::BadRequest(format!(
             "Not all merge key behaviors specified in the request have been used. The following keys were not used: [{}]",

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     engine::Engine,
     error::Error,
-    graph::merge_base,
+    graph::{contains, merge_base},
     state::{Core, State},
     writer::{Draft, Who, make},
 };
@@ -97,7 +97,7 @@ impl Engine {
         while contained + 1 < own {
             let middle = contained + (own - contained) / 2;
             let id = commits.ancestor_at(head, middle).await?;
-            if merge_base(commits, onto, id).await? == id { contained = middle } else { own = middle }
+            if contains(commits, onto, id).await? { contained = middle } else { own = middle }
         }
         let count = usize::try_from(commits.depth(head).await? - contained).unwrap_or(usize::MAX);
         if count > REBASE_COMMITS_MAX {
@@ -229,7 +229,7 @@ impl Engine {
     ) -> Result<(Vec<CommitId>, Vec<CommitId>), Error> {
         let (mut contained, mut others) = (Vec::new(), Vec::new());
         for parent in source.header.parents.iter().skip(1) {
-            let is_contained = merge_base(&self.core.commits, onto, *parent).await? == *parent;
+            let is_contained = contains(&self.core.commits, onto, *parent).await?;
             if is_contained { contained.push(*parent) } else { others.push(*parent) }
         }
         Ok((contained, others))

@@ -413,3 +413,68 @@ async fn a_forced_delete_of_what_is_now_a_filled_namespace_is_refused() {
     let outcome = try_merge(&engine, "dev", "main", options).await;
     assert!(matches!(outcome, Err(Error::Conflicts(_))), "{outcome:?}");
 }
+
+#[tokio::test]
+async fn no_more_commits_are_rebased_than_the_bound() {
+    let engine = engine().await;
+    commit(&engine, "main", vec![put("base", table(0))]).await;
+    let onto = head(&engine, "main").await;
+    branch(&engine, "dev", "main").await;
+    let made = commit(&engine, "dev", vec![put("t", table(0))]).await;
+    let (_, id) = made.added[0];
+    for n in 1..super::REBASE_COMMITS_MAX {
+        commit(&engine, "dev", vec![update("t", table(n as i64), id)]).await;
+    }
+    let most = engine.commits_to_rebase(head(&engine, "dev").await, onto).await.unwrap();
+    assert_eq!((most.len(), most[0]), (super::REBASE_COMMITS_MAX, made.head));
+    commit(&engine, "dev", vec![update("t", table(-1), id)]).await;
+    let error = engine.commits_to_rebase(head(&engine, "dev").await, onto).await.unwrap_err();
+    assert!(matches!(&error, Error::BadRequest(message) if message.contains("10001")), "{error}");
+}
+
+/// Two branches that merged each other's heads: which of the two common commits is the base is the reference server's choice,
+/// the source's side.
+#[tokio::test]
+async fn where_history_crosses_the_base_is_on_the_side_of_the_source() {
+    let engine = engine().await;
+    commit(&engine, "main", vec![put("base", table(0))]).await;
+    branch(&engine, "dev", "main").await;
+    let dev = commit(&engine, "dev", vec![put("d", table(1))]).await.head;
+    let main = commit(&engine, "main", vec![put("m", table(1))]).await.head;
+    for (name, at) in [("dev-then", dev), ("main-then", main)] {
+        let kind = RefKind::Branch;
+        engine.create_reference(&crate::testing::name(name), kind, at, Who::default()).await.unwrap();
+    }
+    assert!(merge(&engine, "dev-then", "main").await.applied);
+    assert!(merge(&engine, "main-then", "dev").await.applied);
+    commit(&engine, "main", vec![put("m3", table(1))]).await;
+    commit(&engine, "dev", vec![put("d3", table(1))]).await;
+    assert_eq!(merge(&engine, "main", "dev").await.base, Some(main));
+}
+
+/// As the reference server: a content that took another's place in one commit is not what the target holds.
+#[tokio::test]
+async fn a_transplant_of_a_content_that_took_anothers_place_conflicts() {
+    let engine = engine().await;
+    commit(&engine, "main", vec![put("k", table(0))]).await;
+    branch(&engine, "dev", "main").await;
+    let taken = commit(&engine, "dev", vec![delete("k"), put("k", table(1))]).await.head;
+    let outcome = transplant(&engine, vec![taken], "main").await;
+    let conflict =
+        outcome.details.first().and_then(|detail| detail.conflict.as_ref()).map(|found| found.kind);
+    assert_eq!((outcome.successful, conflict), (false, Some(ConflictKind::ContentIdDiffers)));
+}
+
+/// Namespaces are looked at before any conflict of keys is told.
+#[tokio::test]
+async fn a_missing_namespace_is_told_before_conflicts() {
+    let engine = engine().await;
+    let made = commit(&engine, "main", vec![put("n", namespace("n", &[])), put("k", table(0))]).await;
+    let id = made.added.iter().find(|(at, _)| *at == key("k")).map(|(_, id)| *id).unwrap();
+    branch(&engine, "dev", "main").await;
+    commit(&engine, "dev", vec![put("n.t", table(1)), update("k", table(1), id)]).await;
+    commit(&engine, "main", vec![delete("n"), update("k", table(2), id)]).await;
+    let error = try_merge(&engine, "dev", "main", merge_options()).await.unwrap_err();
+    let Error::Conflicts(conflicts) = error else { panic!("{error}") };
+    assert_eq!(conflicts.iter().map(|found| found.kind).collect::<Vec<_>>(), [ConflictKind::NamespaceAbsent]);
+}

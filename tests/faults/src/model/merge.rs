@@ -46,7 +46,8 @@ enum Verdict {
     Takes(Option<Held>, bool),
     /// The target stays as it is; told or not.
     Stays(bool),
-    Conflict(ConflictKind),
+    /// It conflicts; what follows is judged as if the target held this.
+    Conflict(ConflictKind, Option<Held>),
 }
 
 fn held(given: &(lochan_storage_model::ContentId, Content)) -> Held {
@@ -60,21 +61,33 @@ fn judge(
     own: Option<&KeyBehavior>,
     kind: Kind,
 ) -> Verdict {
-    if mode == Mode::Drop {
+    let expected = own.and_then(|own| own.expected.as_ref());
+    if mode == Mode::Drop && (kind == Kind::Merge || expected.is_none()) {
         return Verdict::Stays(true);
     }
     let resolved = own.and_then(|own| own.resolved.as_ref()).map(held);
-    let takes = || Verdict::Takes(resolved.clone().or_else(|| change.source.cloned()), true);
-    if let Some(expected) = own.and_then(|own| own.expected.as_ref()) {
+    let wanted = change.source.map(|source| resolved.unwrap_or_else(|| source.clone()));
+    if let Some(expected) = expected {
         // It takes the place of the base and holds under every mode.
-        return differs(&held(expected), head).map_or_else(takes, Verdict::Conflict);
+        return match differs(&held(expected), head) {
+            Some(conflict) => Verdict::Conflict(conflict, wanted),
+            None if mode == Mode::Drop => Verdict::Stays(true),
+            None => Verdict::Takes(wanted, true),
+        };
     }
     let conflict = match (change.base, head) {
         (None, None) => None,
         (None, Some(_)) => Some(ConflictKind::KeyExists),
+        (Some(base), Some(head)) if kind == Kind::Transplant => match change.source {
+            // What is put says which type and id are to be found.
+            Some(put) if put.content_type() != head.content_type() => Some(ConflictKind::PayloadDiffers),
+            Some(put) if put.id != head.id => Some(ConflictKind::ContentIdDiffers),
+            Some(_) => (base != head).then_some(ConflictKind::ValueDiffers),
+            None => differs(base, Some(head)),
+        },
         (Some(base), head) => differs(base, head),
     };
-    let Some(conflict) = conflict else { return takes() };
+    let Some(conflict) = conflict else { return Verdict::Takes(wanted, true) };
     if let (None, Some(source), Some(head)) = (change.base, change.source, head) {
         if source == head {
             return Verdict::Stays(false);
@@ -83,14 +96,7 @@ fn judge(
             return Verdict::Takes(Some(joined(source, head)), false);
         }
     }
-    if mode == Mode::Force {
-        return takes();
-    }
-    let re_added = matches!((change.base, change.source), (Some(base), Some(source)) if base.id != source.id);
-    if kind == Kind::Transplant && re_added && conflict == ConflictKind::ValueDiffers {
-        return Verdict::Conflict(ConflictKind::ContentIdDiffers);
-    }
-    Verdict::Conflict(conflict)
+    if mode == Mode::Force { Verdict::Takes(wanted, true) } else { Verdict::Conflict(conflict, wanted) }
 }
 
 /// A namespace put on both sides: the source's id, the properties of both, the source's value where both name one.
@@ -145,7 +151,8 @@ impl Part {
                         part.details.insert(key.clone(), (mode, None));
                     }
                 }
-                Verdict::Conflict(conflict) => {
+                Verdict::Conflict(conflict, wanted) => {
+                    part.take(key, head, wanted);
                     part.details.insert(key.clone(), (mode, Some(conflict)));
                 }
                 Verdict::Takes(wanted, told) => {
@@ -209,7 +216,6 @@ pub fn merge(
     base: CommitId,
     options: &Options,
 ) -> Result<Answer, Refusal> {
-    check_alone(options)?;
     let nothing = Answer {
         commits: Vec::new(),
         successful: true,
@@ -219,16 +225,18 @@ pub fn merge(
     if base == from {
         return Ok(nothing);
     }
+    check_alone(options)?;
     let (before, target) = (graph.state(base), graph.state(head));
     let changes = Changes::between(&before, &graph.state(from));
-    if options.keys.keys().any(|key| !changes.contents.contains_key(key)) {
-        return Err(Refusal::Bad);
-    }
     let part = Part::of(&before, &changes, &target, options, Kind::Merge);
-    let successful = !part.conflicts();
-    if successful {
-        part.namespaces(&target)?;
+    part.namespaces(&target)?;
+    for (key, own) in &options.keys {
+        match changes.contents.get(key) {
+            Some(source) if source.is_some() || own.resolved.is_none() => {}
+            _ => return Err(Refusal::Bad),
+        }
     }
+    let successful = !part.conflicts();
     let planned = planned(&part.taken);
     let writes = successful && !options.dry_run && !planned.is_empty();
     Ok(Answer {
@@ -257,9 +265,7 @@ pub fn transplant(
         let made = graph.get(*id).ok_or(Refusal::NoCommit)?;
         let before = graph.state(made.parents.first().copied().unwrap_or(CommitId::NO_ANCESTOR));
         let part = Part::of(&before, &made.changes, &target, options, Kind::Transplant);
-        if answer.successful && !part.conflicts() {
-            part.namespaces(&target)?;
-        }
+        part.namespaces(&target)?;
         answer.successful &= !part.conflicts();
         for (key, (mode, conflict)) in part.details {
             if conflict.is_some() || mode != Mode::Normal || !answer.details.contains_key(&key) {

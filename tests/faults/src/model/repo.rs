@@ -62,12 +62,9 @@ impl Repo {
     /// What a merge does on a reference, for each merge base there is: one, but where history crosses.
     pub fn merge_on(&self, at: At, request: &MergeRequest) -> Vec<(CommitId, Result<Answer, Refusal>)> {
         let head = || {
-            merge::check_alone(&request.options)?;
             at.ok_or(Refusal::NoReference)?;
-            if !self.graph.is_known(request.from) {
-                return Err(Refusal::NoCommit);
-            }
-            head_of(&self.graph, at, request.expected)
+            let head = head_of(&self.graph, at, request.expected)?;
+            if self.graph.is_known(request.from) { Ok(head) } else { Err(Refusal::NoCommit) }
         };
         let head = match head() {
             Ok(head) => head,
@@ -80,13 +77,13 @@ impl Repo {
 
     /// What a transplant does on a reference.
     pub fn transplant_on(&self, at: At, request: &TransplantRequest) -> Result<Answer, Refusal> {
-        merge::check_alone(&request.options)?;
         if request.commits.is_empty() {
             return Err(Refusal::Bad);
         }
         at.ok_or(Refusal::NoReference)?;
-        merge::check_sources(&self.graph, &request.commits)?;
         let head = head_of(&self.graph, at, request.expected)?;
+        merge::check_sources(&self.graph, &request.commits)?;
+        merge::check_alone(&request.options)?;
         merge::transplant(&self.graph, head, &request.commits, &request.options)
     }
 

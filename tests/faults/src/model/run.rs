@@ -270,8 +270,16 @@ impl Case {
         let target = self.repo.graph.state(head);
         let options = generate::options(&mut self.rng, self.keys, &changed, &target);
         let (meta, who) = (CommitMeta::default(), Who::default());
-        let request =
-            MergeRequest { branch: branch.clone(), expected, from, unrelated: true, options, meta, who };
+        let request = MergeRequest {
+            branch: branch.clone(),
+            expected,
+            from,
+            source: None,
+            unrelated: true,
+            options,
+            meta,
+            who,
+        };
         let wanted = self.repo.merge_on(at, &request);
         let found = self.engine.merge(request.clone()).await;
         let context = |e: Fault| format!("{e}\nrequest {request:?}\nhead {at:?}");

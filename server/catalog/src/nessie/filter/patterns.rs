@@ -32,10 +32,6 @@ pub(super) fn teach(env: &mut Env) -> Result<(), DeclarationError> {
         let pattern = args.pop();
         Ok(target.take().zip(pattern).map(|(text, pattern)| call(helper, text, pattern)))
     }))?;
-    env.add_macro(Macro::global(WRITTEN, 2, |helper, _, args| {
-        let (pattern, text) = (args.pop(), args.pop());
-        Ok(text.zip(pattern).map(|(text, pattern)| call(helper, text, pattern)))
-    }))?;
     env.add_overload(OURS, "kept_pattern", vec![STRING_TYPE, STRING_TYPE], matches)
 }
 

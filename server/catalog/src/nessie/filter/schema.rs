@@ -20,18 +20,28 @@ pub(crate) enum Kind {
 pub(super) enum Type {
     /// Nothing.
     Any,
+    /// A number.
+    Number(Number),
     /// An object with exactly these fields.
     Object(&'static [Field]),
     /// A list of these.
     List(&'static Type),
 }
 
+/// Kinds of numbers, which do not mix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Number {
+    Int,
+    UInt,
+    Double,
+}
+
 pub(super) type Field = (&'static str, Type);
 
 const METADATA: &[Field] = &[
-    ("numCommitsAhead", Type::Any),
-    ("numCommitsBehind", Type::Any),
-    ("numTotalCommits", Type::Any),
+    ("numCommitsAhead", Type::Number(Number::Int)),
+    ("numCommitsBehind", Type::Number(Number::Int)),
+    ("numTotalCommits", Type::Number(Number::Int)),
     ("commonAncestorHash", Type::Any),
     ("commitMetaOfHEAD", Type::Object(COMMIT)),
 ];
@@ -51,8 +61,7 @@ const COMMIT: &[Field] = &[
     ("parentCommitHashes", Type::List(&Type::Any)),
 ];
 
-const REFERENCE: &[Field] =
-    &[("name", Type::Any), ("hash", Type::Any), ("metadata", Type::Object(METADATA)), ("type", Type::Any)];
+const REFERENCE: &[Field] = &[("name", Type::Any), ("hash", Type::Any), ("metadata", Type::Object(METADATA))];
 
 const KEY: &[Field] = &[
     ("key", Type::Any),
@@ -136,7 +145,6 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "getMonth",
     "getSeconds",
     "int",
-    "matches",
     "max",
     "min",
     "size",
@@ -147,7 +155,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "uint",
 ];
 
-/// Names of types, which are values too.
+/// Names of types, which are values in rules.
 pub(super) const TYPES: &[&str] = &[
     "bool",
     "bytes",

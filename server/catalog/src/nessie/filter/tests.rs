@@ -23,11 +23,10 @@ fn what_clients_send() {
         "entry.key == 'a.b.c.t.x'",
         "entry.keyElements.exists(e, e == 'c')",
         "has(entry.name)",
-        "matches(entry.name, '^t[.]x$') && !entry.name.matches('y')",
+        "entry.name.matches('^t[.]x$') && !entry.name.matches('y')",
         "entry.contentType != 1",
         "timestamp('2026-01-01T00:00:00+00:00') < timestamp('2026-01-01T00:00:01Z')",
         "timestamp(timestamp('2026-01-01T00:00:00Z')) == timestamp('2026-01-01T00:00:00Z')",
-        "type(entry.name) == string",
     ] {
         assert_eq!(accepts(yes), Ok(true), "{yes}");
     }
@@ -42,7 +41,20 @@ fn mistakes_are_named() {
     assert!(problem("entry.nope == 'x'").contains("undefined field 'nope'"));
     assert!(problem("entry.key.nope()").contains("undeclared reference to 'nope'"));
     assert!(problem("entry.name").contains("boolean"));
-    for bad in ["entry.name ==", "((", "entry.keyElements[9] == 'x'", "entry.name.matches('[')", "1", "'a"] {
+    assert!(problem("1 < 2.0").contains("found no matching overload"));
+    for bad in ["1u < 2", "entry['name'] == 't.x'", "'name' in entry", "1 || true"] {
+        assert!(problem(bad).contains("found no matching overload"), "{bad}");
+    }
+    assert!(problem("type(1) == int").contains("undeclared reference to 'int'"));
+    for bad in [
+        "matches(entry.name, 't')",
+        "entry.name ==",
+        "((",
+        "entry.keyElements[9] == 'x'",
+        "entry.name.matches('[')",
+        "1",
+        "'a",
+    ] {
         problem(bad);
     }
 }

@@ -76,12 +76,12 @@ impl Subject for Described<'_> {
             "ref" => {
                 let mut object = Object::default();
                 object.set("name", text(reference.name.as_str()));
-                object.set("type", text(kind));
                 if uses.has(name, "hash") {
                     object.set("hash", text(&reference.target.to_string()));
                 }
                 if uses.has(name, "metadata") {
-                    object.set("metadata", metadata(found.metadata.as_ref()));
+                    let known = found.metadata.as_ref();
+                    object.set("metadata", known.map_or(Value::Null, |known| metadata(Some(known))));
                 }
                 object.into()
             }
@@ -158,9 +158,13 @@ fn texts<S: AsRef<str>>(all: &[S]) -> Value {
     Value::List(Arc::new(all.iter().map(|one| text(one.as_ref())).collect()))
 }
 
-/// A count; one that is not there is -1, so that comparing it is no error and no real count is met.
+/// A count; null where there is none, as everything that is not there.
 fn number(number: Option<u64>) -> Value {
-    Value::Int(number.map_or(-1, |number| i64::try_from(number).unwrap_or(i64::MAX)))
+    number.map_or(Value::Null, |number| Value::Int(i64::try_from(number).unwrap_or(i64::MAX)))
+}
+
+fn text_or_null<S: AsRef<str>>(found: Option<S>) -> Value {
+    found.map_or(Value::Null, |found| text(found.as_ref()))
 }
 
 /// The legacy text form of elements: joined by dots, dots inside an element replaced.
@@ -210,36 +214,32 @@ const fn type_word(content_type: ContentType) -> &'static str {
 fn operation(operation: &log::Operation) -> Value {
     let mut object = Object::default();
     key_fields(&mut object, operation.key(), |_| true);
-    let mut content = Object::default();
-    let word = match operation {
+    let (word, content) = match operation {
         log::Operation::Put { id, content: put, .. } => {
+            let mut content = Object::default();
             content.set("type", text(type_word(put.content_type())));
             content.set("id", text(&id.to_string()));
-            "PUT"
+            ("PUT", content.into())
         }
-        log::Operation::Delete(_) => {
-            content.set("type", text(""));
-            content.set("id", text(""));
-            "DELETE"
-        }
+        log::Operation::Delete(_) => ("DELETE", Value::Null),
     };
     object.set("type", text(word));
-    object.set("content", content.into());
+    object.set("content", content);
     object.into()
 }
 
-/// Commit metadata; an empty one where there is no commit.
+/// Commit metadata; one that holds nothing but an empty message where there is no commit.
 fn commit(entry: Option<&LogEntry>, has: impl Fn(&str) -> bool) -> Value {
     let mut object = Object::default();
     let meta = entry.map(|entry| &entry.commit.meta);
     let header = entry.map(|entry| &entry.commit.header);
-    let first = |all: Option<&Vec<String>>| text(all.and_then(|all| all.first()).map_or("", String::as_str));
+    let first = |all: Option<&Vec<String>>| text_or_null(all.and_then(|all| all.first()));
     let all = |all: Option<&Vec<String>>| texts(all.map_or(&[][..], Vec::as_slice));
     let (authors, signed) = (meta.map(|meta| &meta.authors), meta.map(|meta| &meta.signed_off_by));
     let commit_time = header.map(|header| Instant::from_micros(header.time));
     let fields: [(&str, &dyn Fn() -> Value); 12] = [
-        ("hash", &|| text(&entry.map(|entry| entry.id.to_string()).unwrap_or_default())),
-        ("committer", &|| text(meta.map_or("", |meta| meta.committer.as_str()))),
+        ("hash", &|| text_or_null(entry.map(|entry| entry.id.to_string()))),
+        ("committer", &|| text_or_null(meta.map(|meta| &meta.committer))),
         ("author", &|| first(authors)),
         ("authors", &|| all(authors)),
         ("signedOffBy", &|| first(signed)),
@@ -276,20 +276,20 @@ fn commit(entry: Option<&LogEntry>, has: impl Fn(&str) -> bool) -> Value {
 
 /// An instant; times beyond what can be compared are read as the epoch.
 fn time(instant: Option<Instant>) -> Value {
-    let instant = instant.unwrap_or(Instant { seconds: 0, nanos: 0 });
+    let Some(instant) = instant else { return Value::Null };
     let time = DateTime::from_timestamp(instant.seconds, instant.nanos).unwrap_or_default();
     Value::Timestamp(time.fixed_offset())
 }
 
-/// Metadata of a reference; an empty one where it was not asked for.
+/// Metadata of a reference; one that holds nothing where it was not asked for.
 fn metadata(metadata: Option<&references::Metadata>) -> Value {
     let mut object = Object::default();
     let distance = metadata.and_then(|metadata| metadata.distance);
     object.set("numCommitsAhead", number(distance.map(|distance| distance.ahead)));
     object.set("numCommitsBehind", number(distance.map(|distance| distance.behind)));
     object.set("numTotalCommits", number(metadata.map(|metadata| metadata.total)));
-    let common = distance.map(|distance| distance.common.to_string()).unwrap_or_default();
-    object.set("commonAncestorHash", text(&common));
-    object.set("commitMetaOfHEAD", commit(metadata.map(|metadata| &metadata.head), |_| true));
+    object.set("commonAncestorHash", text_or_null(distance.map(|distance| distance.common.to_string())));
+    let head = metadata.map(|metadata| &metadata.head);
+    object.set("commitMetaOfHEAD", head.map_or(Value::Null, |head| commit(Some(head), |_| true)));
     object.into()
 }

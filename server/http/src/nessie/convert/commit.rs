@@ -2,6 +2,7 @@
 
 use lochan_api_spec::nessie::model::{
     CommitMetaInput, CommitMetaV2, LogEntryV2, LogResponseV2, Operation as WireOperation, OperationV2,
+    Operations,
 };
 use lochan_api_spec::syntax::Instant as WireInstant;
 use lochan_server_catalog::nessie::Page;
@@ -12,6 +13,7 @@ use lochan_storage_model::{CommitId, Instant};
 use super::{content, key_in, key_out};
 use crate::extract::CommitHeaders;
 use crate::failure::Failure;
+use crate::nessie::refuse::{Checks, SIZE};
 
 /// Metadata of a stored commit.
 pub fn meta_out(entry: &LogEntry) -> CommitMetaV2 {
@@ -47,7 +49,15 @@ pub fn meta_in(meta: CommitMetaInput, headers: CommitHeaders) -> GivenMeta {
     given.authors.extend(headers.authors);
     given.signed_off_by.extend(headers.signed_off_by);
     given.properties.extend(headers.properties);
+    given.properties.retain(|_, values| !values.is_empty());
     given
+}
+
+/// The body of a commit.
+pub fn body_in(body: Option<Operations>, checks: &mut Checks) -> Option<Operations> {
+    let body = checks.present("commitMultipleOperations.operations", body)?;
+    checks.require("commitMultipleOperations.operations.operations", !body.operations.is_empty(), SIZE);
+    Some(body)
 }
 
 /// An operation of a commit request.

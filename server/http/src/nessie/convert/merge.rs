@@ -12,7 +12,7 @@ use lochan_storage_model::{Content, ContentId};
 
 use super::{conflict_out, content, key_in, key_out};
 use crate::failure::Failure;
-use crate::nessie::refuse::{self, bad};
+use crate::nessie::refuse::{Checks, NOT_BLANK, bad};
 
 /// Modes of a merge or transplant.
 pub fn options_in(
@@ -36,14 +36,9 @@ pub fn options_in(
 }
 
 /// Checks the name of the source, which is `DETACHED` or looked up literally.
-pub fn check_source(name: &str, argument: &str) -> Result<(), Failure> {
-    match check_name(name) {
-        Ok(()) => Ok(()),
-        Err(error) if name.trim().is_empty() => {
-            refuse::all(&[(argument, &error.to_string()), (argument, refuse::NOT_BLANK)])
-        }
-        Err(error) => Err(refuse::reference(argument, &error)),
-    }
+pub fn check_source(name: &str, argument: &str, checks: &mut Checks) {
+    checks.reference(argument, check_name(name));
+    checks.require(argument, !name.trim().is_empty(), NOT_BLANK);
 }
 
 /// What became of a merge or transplant.

@@ -2,6 +2,7 @@
 
 pub mod commit;
 pub mod content;
+pub mod hash_order;
 pub mod merge;
 pub mod page;
 pub mod point;
@@ -11,7 +12,9 @@ use lochan_api_spec::nessie::model::{Conflict as WireConflict, ConflictType, Con
 use lochan_storage_model::{Conflict, ConflictKind, ContentKey};
 
 use super::refuse::bad;
+use crate::extract::{Req, decode_segment};
 use crate::failure::Failure;
+use crate::router::Span;
 
 /// A key for the wire.
 pub fn key_out(key: &ContentKey) -> WireKey {
@@ -21,6 +24,23 @@ pub fn key_out(key: &ContentKey) -> WireKey {
 /// A key from the wire.
 pub fn key_in(key: WireKey) -> Result<ContentKey, Failure> {
     ContentKey::new(key.elements).map_err(|error| bad(error.to_string()))
+}
+
+/// The key in a path, as text. A `+` is a blank there, as everywhere in paths; but at the beginning or end of an element,
+/// where names have no blanks, it stands for itself.
+pub fn key_text_of_path(req: &Req, span: Span) -> Result<String, Failure> {
+    let raw = req.raw_param(span);
+    if !raw.contains('+') {
+        return Ok(decode_segment(raw)?);
+    }
+    let mut elements = Vec::new();
+    for element in raw.split('.') {
+        let inner = element.trim_matches('+');
+        let before = element.len() - element.trim_start_matches('+').len();
+        let behind = element.len() - before - inner.len();
+        elements.push(format!("{}{inner}{}", "%2B".repeat(before), "%2B".repeat(behind)));
+    }
+    Ok(decode_segment(&elements.join("."))?)
 }
 
 /// A key in any of its text forms; `None` for the key of no elements.

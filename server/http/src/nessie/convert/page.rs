@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 
-use lochan_api_spec::syntax::HashSpec;
 use lochan_api_spec::syntax::token::{Token, TokenError};
 use lochan_server_catalog::nessie::references::RefKind;
 use lochan_server_catalog::nessie::{Point, diff, entries};
@@ -10,7 +9,9 @@ use lochan_storage_model::{CommitId, ContentKey, IndexKey, ObjectId, RefName};
 
 use serde::{Serialize, Serializer};
 
-use super::point;
+use super::point::{self, At};
+use crate::app::App;
+use crate::extract::Req;
 use crate::failure::Failure;
 use crate::nessie::refuse::bad;
 
@@ -89,11 +90,17 @@ pub fn from_diff_token(text: &str) -> Result<diff::Resume, Failure> {
     Ok(diff::Resume { from: commit(&token, 0)?, to: commit(&token, 1)?, key: key(&token, 2)? })
 }
 
-/// Where a log goes on: the hash of a commit.
-pub fn from_log_token(of: &Point, text: &str) -> Result<Point, Failure> {
-    let spec = HashSpec::parse(text).map_err(|error| bad(error.to_string()))?;
-    let at = point::named("", &spec);
-    Ok(Point { name: of.name.clone(), ..at })
+/// Where a log goes on: the hash of a commit. That a reference is not there is told before what is wrong with the token.
+pub async fn from_log_token(app: &App, req: &Req, of: &Point, text: &str) -> Result<Point, Failure> {
+    match At::parse(text) {
+        Ok(at) => Ok(Point { name: of.name.clone(), ..point::named("", at) }),
+        Err(error) => {
+            if let Some(name) = &of.name {
+                app.catalog.get_reference(&req.principal(), name, false).await?;
+            }
+            Err(bad(error.to_string()))
+        }
+    }
 }
 
 fn decode(text: &str, kind: u8) -> Result<Token, Failure> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use lochan_api_spec::nessie::model::DiffResponseV1;
-use lochan_api_spec::syntax::HashSpec;
 use lochan_server_catalog::nessie::Point;
 use lochan_server_catalog::nessie::diff::Query;
 
@@ -11,7 +10,7 @@ use crate::app::App;
 use crate::extract::Req;
 use crate::failure::Failure;
 use crate::handlers::Answer;
-use crate::nessie::convert::point;
+use crate::nessie::convert::point::{self, At};
 use crate::nessie::refuse::bad;
 use crate::nessie::v2;
 use crate::reply::Reply;
@@ -29,6 +28,5 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
 fn side(req: &Req, span: Span) -> Result<Point, Failure> {
     let text = req.param(span)?;
     let (name, at) = text.split_once('*').unwrap_or((&text, ""));
-    let at = HashSpec::parse(at).map_err(|error| bad(error.to_string()))?;
-    Ok(point::named(name, &at))
+    Ok(point::named(name, At::parse(at).map_err(|error| bad(error.to_string()))?))
 }

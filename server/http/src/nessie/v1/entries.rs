@@ -19,8 +19,8 @@ use crate::reply::Reply;
 pub async fn list(app: Arc<App>, req: Req) -> Answer {
     let query: Query = req.query()?;
     let name = req.param(req.params.reference)?;
-    point::name_v1(&name, "getEntries.refName")?;
-    let at = point::v1(&name, query.hash_on_ref.as_deref(), "getEntries.params.hashOnRef")?;
+    let hash = query.hash_on_ref.as_deref();
+    let at = point::v1(("getEntries.refName", &name), ("getEntries.params.hashOnRef", hash))?;
     let list = List {
         only: Restriction::default(),
         contents: false,

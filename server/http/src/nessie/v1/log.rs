@@ -4,32 +4,40 @@ use std::sync::Arc;
 
 use lochan_api_spec::nessie::model::{Fetch, LogResponseV1};
 use lochan_api_spec::nessie::v1::trees::get_commit_log;
-use lochan_api_spec::syntax::{HashSpec, reference::parse_hash};
+use lochan_api_spec::syntax::reference::check_name;
 use lochan_server_catalog::nessie::Point;
 use lochan_server_catalog::nessie::log::Query;
 
 use crate::app::App;
 use crate::extract::Req;
 use crate::handlers::Answer;
+use crate::nessie::convert::point::At;
 use crate::nessie::convert::{commit, page, point};
-use crate::nessie::refuse;
+use crate::nessie::refuse::Checks;
 use crate::reply::Reply;
 
 /// `GET trees/tree/{ref}/log`
 pub async fn log(app: Arc<App>, req: Req) -> Answer {
     let query: get_commit_log::Query = req.query()?;
     let name = req.param(req.params.reference)?;
-    point::name_v1(&name, "getCommitLog.ref")?;
-    let at = point::v1(&name, query.end_hash.as_deref(), "getCommitLog.params.endHash")?;
-    let oldest = match &query.start_hash {
-        Some(text) => {
-            let hash = parse_hash(text)
-                .map_err(|error| refuse::reference("getCommitLog.params.startHash", &error))?;
-            Some(Point { name: at.name.clone(), ..point::named("", &HashSpec::of(hash)) })
-        }
+    let mut checks = Checks::default();
+    checks.reference("getCommitLog.ref", check_name(&name));
+    let youngest = At::parse(query.end_hash.as_deref().unwrap_or_default());
+    let youngest = checks.reference("getCommitLog.params.endHash", youngest);
+    let oldest = query
+        .start_hash
+        .as_deref()
+        .and_then(|text| checks.reference("getCommitLog.params.startHash", At::plain(text)));
+    let mut at = point::named(&name, checks.done(youngest)?);
+    let oldest = oldest.map(|oldest| Point { name: at.name.clone(), ..point::named("", oldest) });
+    let from = match query.page_token.as_deref() {
+        Some(token) => Some(page::from_log_token(&app, &req, &at, token).await?),
         None => None,
     };
-    let from = query.page_token.as_deref().map(|token| page::from_log_token(&at, token)).transpose()?;
+    if at.name.is_none() && !at.is_pinned() {
+        // A token says as well where to begin.
+        at = from.clone().unwrap_or(at);
+    }
     let asked = Query {
         operations: query.fetch == Fetch::All,
         oldest,

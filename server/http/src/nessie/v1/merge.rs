@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use lochan_api_spec::nessie::model::{MergeRequestV1, MergeResponseV1};
 use lochan_api_spec::nessie::v1::trees::merge_ref_into_branch::Query;
-use lochan_api_spec::syntax::{HashSpec, reference::parse_hash};
 use lochan_server_catalog::nessie::commits::GivenMeta;
 use lochan_server_catalog::nessie::merge::Merge;
 
 use crate::app::App;
 use crate::extract::Req;
 use crate::handlers::Answer;
+use crate::nessie::convert::point::At;
 use crate::nessie::convert::{merge, point};
-use crate::nessie::refuse::{self, bad, required};
+use crate::nessie::refuse::{Checks, bad};
 use crate::reply::Reply;
 
 /// `POST trees/branch/{branch}/merge`
@@ -20,29 +20,31 @@ pub async fn merge(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: Query = req.query()?;
     let body: Option<MergeRequestV1> = req.json_or_null()?;
     let name = req.param(req.params.reference)?;
-    point::name_v1(&name, "mergeRefIntoBranch.branchName")?;
-    refuse::all_required(&[
-        ("mergeRefIntoBranch.merge", body.is_some()),
-        ("mergeRefIntoBranch.expectedHash", query.expected_hash.is_some()),
-    ])?;
-    let body = required("mergeRefIntoBranch.merge", body)?;
-    let expected = query.expected_hash.as_deref();
-    let target = point::v1_expected(&name, expected, "mergeRefIntoBranch.expectedHash")?;
-    merge::check_source(&body.from_ref_name, "mergeRefIntoBranch.merge.fromRefName")?;
+    let mut checks = Checks::default();
+    let body = checks.present("mergeRefIntoBranch.merge", body);
+    let target = point::v1_expected(
+        ("mergeRefIntoBranch.branchName", &name),
+        ("mergeRefIntoBranch.expectedHash", query.expected_hash.as_deref()),
+        &mut checks,
+    );
+    let mut from = None;
+    if let Some(body) = &body {
+        merge::check_source(&body.from_ref_name, "mergeRefIntoBranch.merge.fromRefName", &mut checks);
+        from = checks.reference("mergeRefIntoBranch.merge.fromHash", At::plain(&body.from_hash));
+    }
+    let ((target, body), from) = checks.done(target.zip(body).zip(from))?;
     if body.keep_individual_commits == Some(true) {
         return Err(bad(
             "The parameter 'keepIndividualCommits' is deprecated. Merge operations only support squashed now.",
         ));
     }
-    let hash = parse_hash(&body.from_hash)
-        .map_err(|error| refuse::reference("mergeRefIntoBranch.merge.fromHash", &error))?;
     let merged = app
         .catalog
         .merge(
             &req.principal(),
             Merge {
                 target,
-                from: point::named(&body.from_ref_name, &HashSpec::of(hash)),
+                from: point::named(&body.from_ref_name, from),
                 options: merge::options_in(
                     body.default_key_merge_mode,
                     body.key_merge_modes,

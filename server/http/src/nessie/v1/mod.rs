@@ -5,7 +5,6 @@ mod config;
 mod contents;
 mod diff;
 mod entries;
-mod hash_order;
 mod log;
 mod merge;
 pub mod namespaces;

@@ -7,8 +7,7 @@ use lochan_api_spec::nessie::model::{
     NamespaceUpdate,
 };
 use lochan_api_spec::nessie::v1::namespaces::{get_namespace, get_namespaces};
-use lochan_api_spec::syntax::HashSpec;
-use lochan_api_spec::syntax::reference::{DETACHED, parse_hash};
+use lochan_api_spec::syntax::reference::DETACHED;
 use lochan_server_catalog::nessie::Point;
 use lochan_server_catalog::nessie::namespaces::{Name, Namespace};
 
@@ -16,9 +15,9 @@ use crate::app::App;
 use crate::extract::Req;
 use crate::failure::Failure;
 use crate::handlers::Answer;
-use crate::nessie::convert::{content, key_from_text, key_in, point};
+use crate::nessie::convert::point::At;
+use crate::nessie::convert::{content, hash_order, key_from_text, key_in, key_text_of_path, point};
 use crate::nessie::refuse::{bad, required};
-use crate::nessie::v1::hash_order;
 use crate::reply::Reply;
 
 /// `GET namespaces/{ref}`
@@ -27,7 +26,8 @@ pub async fn list(app: Arc<App>, req: Req) -> Answer {
     let at = at(&req, query.hash_on_ref.as_deref())?;
     let below = query.name.as_deref().map(key_from_text).transpose()?.flatten();
     let mut found = app.catalog.list_namespaces(&req.principal(), &at, below.as_ref()).await?;
-    hash_order::sort(&mut found, |namespace| &namespace.elements);
+    let count = found.len();
+    hash_order::sort(&mut found, count, |namespace| &namespace.elements);
     Ok(Reply::json(&GetNamespacesResponse { namespaces: found.into_iter().map(out).collect() }))
 }
 
@@ -43,6 +43,8 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
 pub async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
     let body: Option<WireContent> = req.json_or_null()?;
     let branch = branch(&req)?;
+    // The name in the path plays no part, but it must be one.
+    name_of_path(&req)?;
     let body = match required("createNamespace.namespace", body)? {
         WireContent::Namespace(body) if !body.elements.is_empty() => body,
         _ => return Err(bad("Namespace name must not be empty")),
@@ -80,12 +82,10 @@ pub async fn stood_at(app: &App, req: &Req, at: &Point, elements: Vec<String>) -
 fn at(req: &Req, hash: Option<&str>) -> Result<Point, Failure> {
     let name = req.param(req.params.reference)?;
     let at = match hash {
-        Some(text) => {
-            HashSpec::of(parse_hash(text).map_err(|error| bad(format!("{error} - but was: {text}")))?)
-        }
-        None => HashSpec::default(),
+        Some(text) => At::plain(text).map_err(|error| bad(format!("{error} - but was: {text}")))?,
+        None => At::default(),
     };
-    Ok(point::named(&name, &at))
+    Ok(point::named(&name, at))
 }
 
 /// The branch to write to.
@@ -95,7 +95,7 @@ fn branch(req: &Req) -> Result<String, Failure> {
 }
 
 fn name_of_path(req: &Req) -> Result<Name, Failure> {
-    let text = req.param(req.params.key)?;
+    let text = key_text_of_path(req, req.params.key)?;
     name(WireKey::parse(&text).map_err(|error| bad(error.to_string()))?)
 }
 

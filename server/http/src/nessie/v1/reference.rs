@@ -8,16 +8,17 @@ use lochan_api_spec::nessie::model::{
 use lochan_api_spec::nessie::v1::trees::{
     assign_reference, create_reference, delete_reference, get_all_references, get_reference_by_name,
 };
-use lochan_api_spec::syntax::reference::{DETACHED, check_new_name};
+use lochan_api_spec::syntax::reference::check_new_name;
+use lochan_server_catalog::nessie::Point;
 use lochan_server_catalog::nessie::references::{List, RefKind};
 use lochan_storage_model::RefName;
 
 use crate::app::App;
 use crate::extract::Req;
-use crate::failure::Failure;
 use crate::handlers::Answer;
+use crate::nessie::convert::point::At;
 use crate::nessie::convert::{page, point, reference};
-use crate::nessie::refuse::{self, bad};
+use crate::nessie::refuse::{self, Checks, bad};
 use crate::reply::Reply;
 
 /// `GET trees`
@@ -66,9 +67,9 @@ pub async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
     };
     check_new_name(name).map_err(|error| refuse::reference("createReference.reference", &error))?;
     let name = RefName::for_creation(name).map_err(|error| bad(error.to_string()))?;
-    let at = body.hash_spec().map_err(|error| refuse::reference("createReference.reference", &error))?;
+    let at = point::of_body(&body, "createReference.reference")?;
     let source = query.source_ref_name.as_deref().unwrap_or(app.catalog.settings().default_branch.as_str());
-    let source = point::named(source, &at);
+    let source = Point { name: point::named(source, At::default()).name, ..at };
     let created = app.catalog.create_reference(&req.principal(), &name, kind, &source).await?;
     Ok(Reply::json(&view(reference::out(&created))))
 }
@@ -77,25 +78,32 @@ pub async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
 pub async fn assign(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: assign_reference::Query = req.query()?;
     let body: Option<ReferenceInput> = req.json_or_null()?;
-    let (name, kind) = path(&req, "assignReference.referenceName")?;
-    refuse::all_required(&[
-        ("assignReference.assignTo", body.is_some()),
-        ("assignReference.expectedHash", query.expected_hash.is_some()),
-    ])?;
-    let to = refuse::required("assignReference.assignTo", body)?;
-    let at = point::v1_expected(&name, query.expected_hash.as_deref(), "assignReference.expectedHash")?;
-    let hash = to.hash_spec().map_err(|error| refuse::reference("assignReference.assignTo", &error))?;
-    let to = point::named(to.name.as_deref().unwrap_or(DETACHED), &hash);
-    app.catalog.assign_reference(&req.principal(), &at, kind, &to).await?;
+    let name = req.param(req.params.reference)?;
+    let mut checks = Checks::default();
+    let at = point::v1_expected(
+        ("assignReference.referenceName", &name),
+        ("assignReference.expectedHash", query.expected_hash.as_deref()),
+        &mut checks,
+    );
+    let to = checks.present("assignReference.assignTo", body);
+    let (at, to) = checks.done(at.zip(to))?;
+    let to = point::of_body(&to, "assignReference.assignTo")?;
+    app.catalog.assign_reference(&req.principal(), &at, kind(&req), &to).await?;
     Ok(Reply::no_content())
 }
 
 /// `DELETE trees/{type}/{name}`
 pub async fn delete(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: delete_reference::Query = req.query()?;
-    let (name, kind) = path(&req, "deleteReference.referenceName")?;
-    let at = point::v1_expected(&name, query.expected_hash.as_deref(), "deleteReference.expectedHash")?;
-    app.catalog.delete_reference(&req.principal(), &at, kind).await?;
+    let name = req.param(req.params.reference)?;
+    let mut checks = Checks::default();
+    let at = point::v1_expected(
+        ("deleteReference.referenceName", &name),
+        ("deleteReference.expectedHash", query.expected_hash.as_deref()),
+        &mut checks,
+    );
+    let at = checks.done(at)?;
+    app.catalog.delete_reference(&req.principal(), &at, kind(&req)).await?;
     Ok(Reply::no_content())
 }
 
@@ -104,9 +112,8 @@ pub fn view(reference: ReferenceV2) -> ReferenceV1 {
     reference.map_meta(Into::into)
 }
 
-fn path(req: &Req, argument: &str) -> Result<(String, Option<RefKind>), Failure> {
-    let name = req.param(req.params.reference)?;
-    point::name_v1(&name, argument)?;
-    let kind = ReferenceKind::parse_named(req.raw_param(req.params.kind)).ok().and_then(reference::kind_in);
-    Ok((name, kind))
+/// The type in the path, in whatever case; the router lets no other pass.
+fn kind(req: &Req) -> Option<RefKind> {
+    let kind = req.raw_param(req.params.kind).to_ascii_uppercase();
+    ReferenceKind::parse_named(&kind).ok().and_then(reference::kind_in)
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use lochan_api_spec::nessie::model::{MergeResponseV1, TransplantRequestV1};
 use lochan_api_spec::nessie::v1::trees::transplant_commits_into_branch::Query;
-use lochan_api_spec::syntax::HashSpec;
-use lochan_api_spec::syntax::reference::{DETACHED, parse_hash};
+use lochan_api_spec::syntax::reference::DETACHED;
 use lochan_server_catalog::nessie::transplant::{MetaOverrides, Transplant};
 
 use crate::app::App;
 use crate::extract::Req;
 use crate::handlers::Answer;
+use crate::nessie::convert::point::At;
 use crate::nessie::convert::{merge, point};
-use crate::nessie::refuse::{self, SIZE, bad, required, violation};
+use crate::nessie::refuse::{Checks, SIZE, bad};
 use crate::reply::Reply;
 
 const HASHES: &str = "transplantCommitsIntoBranch.transplant.hashesToTransplant";
@@ -22,27 +22,27 @@ pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: Query = req.query()?;
     let body: Option<TransplantRequestV1> = req.json_or_null()?;
     let name = req.param(req.params.reference)?;
-    point::name_v1(&name, "transplantCommitsIntoBranch.branchName")?;
-    refuse::all_required(&[
-        ("transplantCommitsIntoBranch.transplant", body.is_some()),
-        ("transplantCommitsIntoBranch.expectedHash", query.expected_hash.is_some()),
-    ])?;
-    let body = required("transplantCommitsIntoBranch.transplant", body)?;
-    let expected = query.expected_hash.as_deref();
-    let target = point::v1_expected(&name, expected, "transplantCommitsIntoBranch.expectedHash")?;
-    merge::check_source(&body.from_ref_name, "transplantCommitsIntoBranch.transplant.fromRefName")?;
-    if body.hashes_to_transplant.is_empty() {
-        return Err(violation(HASHES, SIZE));
+    let mut checks = Checks::default();
+    let target = point::v1_expected(
+        ("transplantCommitsIntoBranch.branchName", &name),
+        ("transplantCommitsIntoBranch.expectedHash", query.expected_hash.as_deref()),
+        &mut checks,
+    );
+    let body = checks.present("transplantCommitsIntoBranch.transplant", body);
+    let mut commits = Vec::new();
+    if let Some(body) = &body {
+        let name = &body.from_ref_name;
+        merge::check_source(name, "transplantCommitsIntoBranch.transplant.fromRefName", &mut checks);
+        checks.require(HASHES, !body.hashes_to_transplant.is_empty(), SIZE);
+        for text in &body.hashes_to_transplant {
+            commits.extend(checks.reference(HASHES, At::plain(text)).map(|at| point::named(name, at)));
+        }
     }
+    let (target, body) = checks.done(target.zip(body))?;
     if body.keep_individual_commits == Some(false) {
         return Err(bad(
             "The parameter 'keepIndividualCommits' is deprecated. Transplant operations only support unsquashed now.",
         ));
-    }
-    let mut commits = Vec::with_capacity(body.hashes_to_transplant.len());
-    for text in &body.hashes_to_transplant {
-        let hash = parse_hash(text).map_err(|error| refuse::reference(HASHES, &error))?;
-        commits.push(point::named(&body.from_ref_name, &HashSpec::of(hash)));
     }
     let merged = app
         .catalog

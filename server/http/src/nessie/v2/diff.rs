@@ -11,13 +11,16 @@ use crate::app::App;
 use crate::extract::Req;
 use crate::handlers::Answer;
 use crate::nessie::convert::{content, key_out, page, point, reference};
+use crate::nessie::refuse::Checks;
 use crate::reply::Reply;
 
 /// `GET trees/{from}/diff/{to}`
 pub async fn get(app: Arc<App>, req: Req) -> Answer {
     let query: WireQuery = req.query()?;
-    let from = point::of_path(&app, &req, req.params.reference, "getDiff.params.fromRef")?;
-    let to = point::of_path(&app, &req, req.params.to, "getDiff.params.toRef")?;
+    let mut checks = Checks::default();
+    let from = point::of_path_in(&app, &req, req.params.reference, "getDiff.params.fromRef", &mut checks)?;
+    let to = point::of_path_in(&app, &req, req.params.to, "getDiff.params.toRef", &mut checks)?;
+    let (from, to) = checks.done(from.zip(to))?;
     let asked = Query {
         only: restriction(&query.keys, query.min_key, query.max_key, query.prefix_key)?,
         filter: query.filter,

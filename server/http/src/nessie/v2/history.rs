@@ -6,31 +6,34 @@ use lochan_api_spec::nessie::model::{
     CommitConsistency, Fetch, ReferenceHistoryElement, ReferenceHistoryResponse,
 };
 use lochan_api_spec::nessie::v2::trees::{get_commit_log, get_reference_history};
-use lochan_api_spec::syntax::HashSpec;
 use lochan_server_catalog::nessie::Point;
 use lochan_server_catalog::nessie::history::{Consistency, Head};
 use lochan_server_catalog::nessie::log::Query;
 
 use crate::app::App;
+use crate::error::Refusal;
 use crate::extract::Req;
 use crate::handlers::Answer;
+use crate::nessie::convert::point::At;
 use crate::nessie::convert::{commit, page, point, reference};
-use crate::nessie::refuse;
+use crate::nessie::refuse::Checks;
 use crate::reply::Reply;
 
 /// `GET trees/{ref}/history`
 pub async fn log(app: Arc<App>, req: Req) -> Answer {
     let query: get_commit_log::Query = req.query()?;
-    let at = point::of_path(&app, &req, req.params.reference, "getCommitLog.ref")?;
-    let oldest = match &query.limit_hash {
-        Some(text) => {
-            let spec = HashSpec::parse(text)
-                .map_err(|error| refuse::reference("getCommitLog.params.startHash", &error))?;
-            Some(Point { name: at.name.clone(), ..point::named("", &spec) })
-        }
+    let mut checks = Checks::default();
+    let at = point::of_path_in(&app, &req, req.params.reference, "getCommitLog.ref", &mut checks)?;
+    let oldest = query
+        .limit_hash
+        .as_deref()
+        .and_then(|text| checks.reference("getCommitLog.params.startHash", At::parse(text)));
+    let at = checks.done(at)?;
+    let oldest = oldest.map(|oldest| Point { name: at.name.clone(), ..point::named("", oldest) });
+    let from = match query.page_token.as_deref() {
+        Some(token) => Some(page::from_log_token(&app, &req, &at, token).await?),
         None => None,
     };
-    let from = query.page_token.as_deref().map(|token| page::from_log_token(&at, token)).transpose()?;
     let asked = Query {
         operations: query.fetch == Fetch::All,
         oldest,
@@ -44,7 +47,8 @@ pub async fn log(app: Arc<App>, req: Req) -> Answer {
 
 /// `GET trees/{ref}/recent-changes`
 pub async fn recent_changes(app: Arc<App>, req: Req) -> Answer {
-    let query: get_reference_history::Query = req.query()?;
+    // As the reference server, alone among all numbers: its answers say so.
+    let query: get_reference_history::Query = req.query().map_err(|_| Refusal::UnknownPath)?;
     let name = point::of_path_without_hash(
         &app,
         &req,

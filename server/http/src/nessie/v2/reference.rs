@@ -10,10 +10,9 @@ use lochan_server_catalog::nessie::references::{List, RefKind, Reference};
 
 use crate::app::App;
 use crate::extract::Req;
-use crate::failure::Failure;
 use crate::handlers::Answer;
 use crate::nessie::convert::{page, point, reference};
-use crate::nessie::refuse;
+use crate::nessie::refuse::Checks;
 use crate::reply::Reply;
 
 /// `GET trees`
@@ -47,11 +46,12 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
 pub async fn assign(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: assign_reference::Query = req.query()?;
     let body: Option<ReferenceInput> = req.json_or_null()?;
-    let kind = kind_in(query.kind.as_deref(), "assignReference.type")?;
-    let at = point::of_path(&app, &req, req.params.reference, "assignReference.reference")?;
-    let to = refuse::required("assignReference.assignTo", body)?;
-    let hash = to.hash_spec().map_err(|error| refuse::reference("assignReference.assignTo", &error))?;
-    let to = point::named(to.name.as_deref().unwrap_or(lochan_api_spec::syntax::reference::DETACHED), &hash);
+    let mut checks = Checks::default();
+    let kind = kind_in(query.kind.as_deref(), "assignReference.type", &mut checks);
+    let at = point::of_path_in(&app, &req, req.params.reference, "assignReference.reference", &mut checks)?;
+    let to = checks.present("assignReference.assignTo", body);
+    let (at, to) = checks.done(at.zip(to))?;
+    let to = point::of_body(&to, "assignReference.assignTo")?;
     let assigned = app.catalog.assign_reference(&req.principal(), &at, kind, &to).await?;
     Ok(single(&assigned))
 }
@@ -59,8 +59,10 @@ pub async fn assign(app: Arc<App>, req: Arc<Req>) -> Answer {
 /// `DELETE trees/{ref}`
 pub async fn delete(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: delete_reference::Query = req.query()?;
-    let kind = kind_in(query.kind.as_deref(), "deleteReference.type")?;
-    let at = point::of_path(&app, &req, req.params.reference, "deleteReference.reference")?;
+    let mut checks = Checks::default();
+    let kind = kind_in(query.kind.as_deref(), "deleteReference.type", &mut checks);
+    let at = point::of_path_in(&app, &req, req.params.reference, "deleteReference.reference", &mut checks)?;
+    let at = checks.done(at)?;
     let deleted = app.catalog.delete_reference(&req.principal(), &at, kind).await?;
     Ok(single(&deleted))
 }
@@ -70,7 +72,6 @@ pub fn single(found: &Reference) -> Reply {
     Reply::json(&SingleReferenceResponse { reference: reference::out(found) })
 }
 
-fn kind_in(kind: Option<&str>, argument: &str) -> Result<Option<RefKind>, Failure> {
-    let kind = kind.map(ReferenceKind::parse_named).transpose();
-    Ok(kind.map_err(|error| refuse::reference(argument, &error))?.and_then(reference::kind_in))
+fn kind_in(kind: Option<&str>, argument: &str, checks: &mut Checks) -> Option<RefKind> {
+    checks.reference(argument, ReferenceKind::parse_named(kind?)).and_then(reference::kind_in)
 }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use lochan_api_spec::nessie::model::TransplantRequestV2;
-use lochan_api_spec::syntax::HashSpec;
 use lochan_api_spec::syntax::reference::DETACHED;
 use lochan_server_catalog::nessie::transplant::{MetaOverrides, Transplant};
 
 use crate::app::App;
 use crate::extract::Req;
 use crate::handlers::Answer;
+use crate::nessie::convert::point::At;
 use crate::nessie::convert::{merge, point};
-use crate::nessie::refuse::{self, SIZE, required, violation};
+use crate::nessie::refuse::{Checks, SIZE};
 use crate::reply::Reply;
 
 const HASHES: &str = "transplantCommitsIntoBranch.transplant.hashesToTransplant";
@@ -19,20 +19,27 @@ const HASHES: &str = "transplantCommitsIntoBranch.transplant.hashesToTransplant"
 /// `POST trees/{branch}/history/transplant`
 pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
     let body: Option<TransplantRequestV2> = req.json_or_null()?;
-    let target = point::of_path(&app, &req, req.params.reference, "transplantCommitsIntoBranch.branch")?;
-    let body = required("transplantCommitsIntoBranch.transplant", body)?;
-    merge::check_source(&body.from_ref_name, "transplantCommitsIntoBranch.transplant.fromRefName")?;
-    if body.hashes_to_transplant.is_empty() {
-        return Err(violation(HASHES, SIZE));
+    let mut checks = Checks::default();
+    let target = point::of_path_in(
+        &app,
+        &req,
+        req.params.reference,
+        "transplantCommitsIntoBranch.branch",
+        &mut checks,
+    )?;
+    let body = checks.present("transplantCommitsIntoBranch.transplant", body);
+    let mut commits = Vec::new();
+    if let Some(body) = &body {
+        let name = &body.from_ref_name;
+        merge::check_source(name, "transplantCommitsIntoBranch.transplant.fromRefName", &mut checks);
+        checks.require(HASHES, !body.hashes_to_transplant.is_empty(), SIZE);
+        let message = body.message.as_deref();
+        checks.require("transplantCommitsIntoBranch.transplant.message", message != Some(""), SIZE);
+        for text in &body.hashes_to_transplant {
+            commits.extend(checks.reference(HASHES, At::parse(text)).map(|at| point::named(name, at)));
+        }
     }
-    if body.message.as_deref() == Some("") {
-        return Err(violation("transplantCommitsIntoBranch.transplant.message", SIZE));
-    }
-    let mut commits = Vec::with_capacity(body.hashes_to_transplant.len());
-    for text in &body.hashes_to_transplant {
-        let hash = HashSpec::parse(text).map_err(|error| refuse::reference(HASHES, &error))?;
-        commits.push(point::named(&body.from_ref_name, &hash));
-    }
+    let (target, body) = checks.done(target.zip(body))?;
     let headers = req.commit_headers();
     let overrides = MetaOverrides {
         message: headers.message.or(body.message),

@@ -35,6 +35,7 @@ async fn merge_by(engine: &Engine, who: Who) -> Result<Option<CommitId>, Error> 
         branch: name("main"),
         expected: head(engine, "main").await,
         from: head(engine, "side").await,
+        source: None,
         unrelated: true,
         options: merge_options(),
         meta: CommitMeta::default(),

@@ -1,10 +1,11 @@
-//! The order in which the reference server lists namespaces: that of a hash table of its language, keyed by their elements.
+//! The order in which the reference server lists namespaces and several contents: that of a hash table of its language, keyed
+//! by elements.
 //!
 //! No client needs it. It is here so that comparing answers of both servers shows what matters.
 
-/// Sorts `items` by their places in a hash table made for just as many; those of one place stay in order.
-pub(super) fn sort<T>(items: &mut [T], elements: impl Fn(&T) -> &[String]) {
-    let places_max = places(items.len());
+/// Sorts `items` by their places in a hash table made for `expected` of them; those of one place stay in order.
+pub fn sort<T, E: AsRef<str>>(items: &mut [T], expected: usize, elements: impl Fn(&T) -> &[E]) {
+    let places_max = places(expected);
     items.sort_by_key(|item| {
         let hash = list_hash(elements(item));
         (hash ^ (hash >> 16)) & (places_max - 1)
@@ -17,8 +18,10 @@ fn places(count: usize) -> u32 {
     u32::try_from(wanted.next_power_of_two()).unwrap_or(1 << 30)
 }
 
-fn list_hash(elements: &[String]) -> u32 {
-    elements.iter().fold(1, |hash: u32, element| hash.wrapping_mul(31).wrapping_add(text_hash(element)))
+fn list_hash<E: AsRef<str>>(elements: &[E]) -> u32 {
+    elements
+        .iter()
+        .fold(1, |hash: u32, element| hash.wrapping_mul(31).wrapping_add(text_hash(element.as_ref())))
 }
 
 fn text_hash(text: &str) -> u32 {
@@ -34,13 +37,13 @@ mod tests {
         assert_eq!(text_hash(""), 0);
         assert_eq!(text_hash("ab"), 97 * 31 + 98);
         assert_eq!(text_hash("polygenelubricants"), 1 << 31);
-        assert_eq!(list_hash(&["a".into(), "b".into()]), (31 + 97) * 31 + 98);
+        assert_eq!(list_hash(&["a", "b"]), (31 + 97) * 31 + 98);
     }
 
     #[test]
     fn the_order_is_by_place_not_by_name() {
         let mut names: Vec<Vec<String>> = ["db", "x", "y"].iter().map(|name| vec![(*name).into()]).collect();
-        sort(&mut names, |name| name);
+        sort(&mut names, 3, |name| name);
         assert_eq!(names.concat(), ["y", "db", "x"]);
         assert_eq!(
             [places(0), places(1), places(2), places(3), places(5), places(6), places(7)],

@@ -1,0 +1,74 @@
+use std::net::SocketAddr;
+
+use http_body_util::Full;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::*;
+
+const ASK: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/// A loop that answers everything with 200, for as long as the test runs.
+async fn start() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let answer = |_: Request<Incoming>| async { Response::new(Full::<Bytes>::default()) };
+    tokio::spawn(serve(listener, answer, std::future::pending(), Duration::ZERO));
+    address
+}
+
+/// The status of the answer to `head`, on a connection of its own.
+async fn status(address: SocketAddr, head: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    // Past the bound the server may answer and close before it has read everything.
+    let _ = stream.write_all(head).await;
+    first_line(&mut stream).await
+}
+
+async fn first_line(stream: &mut TcpStream) -> String {
+    let mut line = [0; 12];
+    stream.read_exact(&mut line).await.unwrap();
+    String::from_utf8_lossy(&line).into_owned()
+}
+
+/// A head of exactly `size` bytes.
+fn head(size: usize) -> Vec<u8> {
+    let (begin, end) = (b"GET / HTTP/1.1\r\nHost: x\r\nX: ", b"\r\n\r\n");
+    let mut head = begin.to_vec();
+    head.resize(size - end.len(), b'x');
+    head.extend_from_slice(end);
+    head
+}
+
+fn fields(count: usize) -> Vec<u8> {
+    let fields: String = (1..count).map(|n| format!("X{n}: y\r\n")).collect();
+    format!("GET / HTTP/1.1\r\nHost: x\r\n{fields}\r\n").into_bytes()
+}
+
+#[tokio::test]
+async fn heads_are_bounded_in_bytes_and_fields() {
+    let address = start().await;
+    // The buffer is full when it holds the bound, so a head must end before it.
+    assert_eq!(status(address, &head(HEADER_BYTES_MAX - 1)).await, "HTTP/1.1 200");
+    assert_eq!(status(address, &head(HEADER_BYTES_MAX + 1)).await, "HTTP/1.1 431");
+    assert_eq!(status(address, &fields(HEADERS_MAX)).await, "HTTP/1.1 200");
+    assert_eq!(status(address, &fields(HEADERS_MAX + 1)).await, "HTTP/1.1 431");
+}
+
+#[tokio::test]
+async fn the_connection_past_the_bound_waits_for_one_to_close() {
+    let address = start().await;
+    let mut open = Vec::with_capacity(CONNECTIONS_MAX);
+    for _ in 0..CONNECTIONS_MAX {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(ASK).await.unwrap();
+        assert_eq!(first_line(&mut stream).await, "HTTP/1.1 200");
+        open.push(stream);
+    }
+    let mut next = TcpStream::connect(address).await.unwrap();
+    next.write_all(ASK).await.unwrap();
+    let early = tokio::time::timeout(Duration::from_millis(100), next.readable()).await;
+    assert!(early.is_err(), "it was answered beside {CONNECTIONS_MAX} others");
+    open.pop();
+    assert_eq!(first_line(&mut next).await, "HTTP/1.1 200");
+}
