@@ -171,7 +171,7 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
     (
         "location",
         &["LOCATION_BYTES_MAX"],
-        &[Row("location"), Test("storage/files/src/location/tests.rs", "what_is_refused_says_why")],
+        &[Test("storage/files/src/location/tests.rs", "what_is_refused_says_why")],
     ),
     (
         "metadata file read or written in one piece",

@@ -11,8 +11,8 @@ use lochan_server_http::limits::{
     ICEBERG_BODY_BYTES_MAX, NESSIE_BODY_BYTES_MAX, SEGMENTS_MAX, TARGET_BYTES_MAX,
 };
 use lochan_storage_iceberg::bounds::{
-    LOCATION_BYTES_MAX, NAME_BYTES_MAX, REQUIREMENTS_MAX, SCHEMA_DEPTH_MAX, SCHEMA_FIELDS_MAX,
-    SPEC_FIELDS_MAX, UPDATES_MAX, VIEW_REPRESENTATIONS_MAX, VIEW_SQL_BYTES_MAX,
+    NAME_BYTES_MAX, REQUIREMENTS_MAX, SCHEMA_DEPTH_MAX, SCHEMA_FIELDS_MAX, SPEC_FIELDS_MAX, UPDATES_MAX,
+    VIEW_REPRESENTATIONS_MAX, VIEW_SQL_BYTES_MAX,
 };
 use serde_json::{Map, Value, json};
 
@@ -197,11 +197,6 @@ fn requirements(count: usize) -> Ask {
     change(vec![json!({"type": "assert-current-schema-id", "current-schema-id": 0}); count], Vec::new())
 }
 
-fn location(bytes: usize) -> Ask {
-    let place = format!("file:///{}", "l".repeat(bytes - 8));
-    change(Vec::new(), vec![json!({"action": "set-location", "location": place})])
-}
-
 fn transaction(tables: usize) -> Ask {
     let change = |n: usize| {
         let identifier = json!({"namespace": ["n"], "name": format!("none{n}")});
@@ -339,13 +334,6 @@ pub fn all() -> Vec<Row> {
             view(VIEW_REPRESENTATIONS_MAX + 1, 1),
             400,
             "Too many view representations",
-        ),
-        row(
-            "location",
-            location(LOCATION_BYTES_MAX),
-            location(LOCATION_BYTES_MAX + 1),
-            400,
-            "Location is too long",
         ),
         row("properties: how many", properties(10_000, 5, 1), properties(10_001, 5, 1), 400, "10000"),
         row("properties: key", properties(1, 4 << 10, 1), properties(1, (4 << 10) + 1, 1), 400, "4096"),

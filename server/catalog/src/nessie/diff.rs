@@ -89,8 +89,8 @@ impl Catalog {
             (from.commit, to.commit) = (resume.from, resume.to);
         }
         let filter = self.filters().compile(Kind::Differences, query.filter.as_deref())?;
-        let (left, right) = (self.engine().at(from.commit).await?, self.engine().at(to.commit).await?);
         let bounds = query.only.bounds(false)?;
+        let (left, right) = (self.engine().at(from.commit).await?, self.engine().at(to.commit).await?);
         bounds.check(&left).await?;
         bounds.check(&right).await?;
         let mut range = bounds.range;

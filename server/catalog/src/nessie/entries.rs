@@ -152,13 +152,13 @@ impl Catalog {
         let rights = self.rights_on(point, list.from.as_ref().map(|from| from.commit)).await?;
         self.authorize(who, &Check::on(Access::ReadEntries, rights.as_ref())).await?;
         let mut effective = self.resolve_point(point, "Expected hash").await?;
+        let filter = self.filters().compile(Kind::Entries, list.filter.as_deref())?;
+        let bounds = list.only.bounds(true)?;
         if let Some(from) = &list.from {
             // The pages of one listing show one state, wherever the reference is by now.
             effective.commit = from.commit;
         }
         let state = self.engine().at(effective.commit).await?;
-        let filter = self.filters().compile(Kind::Entries, list.filter.as_deref())?;
-        let bounds = list.only.bounds(true)?;
         bounds.check(&state).await?;
         let mut range = bounds.range;
         if let Some(from) = &list.from {

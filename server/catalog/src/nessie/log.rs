@@ -84,8 +84,11 @@ impl Catalog {
             rights = None;
         }
         self.authorize(who, &Check::on(Access::ListCommitLog, rights.as_ref())).await?;
-        let filter = self.filters().compile(Kind::Commits, query.filter.as_deref())?;
-        let effective = self.resolve_point(point, "Youngest hash").await?;
+        // Where a page goes on stands for where the log begins.
+        let effective = match &query.from {
+            Some(from) => self.resolve_point(from, "Token pagination hash").await?,
+            None => self.resolve_point(point, "Youngest hash").await?,
+        };
         let oldest = match &query.oldest {
             // A plain commit only ends the walk; whether it exists matters to nobody.
             Some(Point { hash: Some(Hash::Id(id)), parts, .. }) if parts.is_empty() => Some(*id),
@@ -96,10 +99,8 @@ impl Catalog {
             Some(oldest) => Some(self.resolve_point(oldest, "Oldest hash").await?.commit),
             None => None,
         };
-        let start = match &query.from {
-            Some(from) => self.resolve_point(from, "Token pagination hash").await?.commit,
-            None => effective.commit,
-        };
+        let start = self.existing(&Hash::Id(effective.commit)).await?;
+        let filter = self.filters().compile(Kind::Commits, query.filter.as_deref())?;
         let size = query.size.map_or(PAGE_COMMITS_MAX, |size| size.min(PAGE_COMMITS_MAX));
         let mut page = Filling::new(Some(size));
         let mut log = self.engine().log(start);

@@ -98,6 +98,14 @@ impl Point {
         self.parts.iter().map(step).collect()
     }
 
+    /// Whether hash and relative parts can be at all. This is told after the reference is found, and before what is missing.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if let Some(hash) = &self.hash {
+            hash.check()?;
+        }
+        self.steps().map(drop)
+    }
+
     /// The commit to start from, which must be given. `what` names it in the answer otherwise.
     pub(crate) fn start(&self, what: &str) -> Result<&Hash, Error> {
         match &self.hash {
@@ -125,12 +133,13 @@ impl Catalog {
             Some(name) => Some(self.find_reference(name).await?),
             None => None,
         };
+        point.check()?;
         let start = match (&point.hash, &reference) {
             (None, Some(reference)) => reference.target,
             _ => point.start(what)?.id()?,
         };
-        if point.parts.is_empty() && point.hash.is_none() {
-            // Where a reference points always exists.
+        if point.parts.is_empty() {
+            // Where a reference points always exists; whether a plain commit does is found when its state is opened.
             return Ok(Effective { reference, commit: start });
         }
         let commit = self.engine().commits().resolve(start, &point.steps()?).await?;
@@ -150,6 +159,9 @@ impl Catalog {
         }
         // What cannot be resolved is told to those who may know of the reference.
         let Ok(found) = self.resolve_point(point, "Hash").await else { return Ok(named) };
+        if self.existing(&Hash::Id(found.commit)).await.is_err() {
+            return Ok(named);
+        }
         match &found.reference {
             Some(reference) => self.rights_at(reference, at.unwrap_or(found.commit)).await,
             None => Ok(None),
@@ -180,9 +192,9 @@ impl Catalog {
         if let Some(name) = &point.name {
             self.find_reference(name).await?;
         }
+        point.check()?;
         let start = point.start(what)?;
         if point.parts.is_empty() {
-            start.check()?;
             return Ok(start.clone());
         }
         Ok(Hash::Id(self.engine().commits().resolve(start.id()?, &point.steps()?).await?))
@@ -206,13 +218,16 @@ impl Catalog {
         let no_branch = || Error::BadRequest(format!("Reference to {deed} must be a branch."));
         let branch = match &point.name {
             Some(name) => self.find_reference(name).await?,
-            None => return Err(no_branch()),
+            None => {
+                point.check()?;
+                return Err(no_branch());
+            }
         };
+        point.check()?;
         if branch.kind != RefKind::Branch {
             return Err(no_branch());
         }
         let start = point.start("Expected hash")?;
-        start.check()?;
         let expected = match start {
             Hash::Short(text) if point.parts.is_empty() => return Err(not_on_branch(text, &branch.name)),
             start if point.parts.is_empty() => start.id()?,

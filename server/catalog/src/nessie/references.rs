@@ -158,7 +158,10 @@ impl Catalog {
         self.authorize(who, &check).await?;
         let found = match &point.name {
             Some(name) => self.find_reference(name).await?,
-            None => return Err(Error::BadRequest("Assignment target must be a branch or a tag.".into())),
+            None => {
+                point.check()?;
+                return Err(Error::BadRequest("Assignment target must be a branch or a tag.".into()));
+            }
         };
         let expected = self.expected(point).await?;
         let to = self.find_source(target, "Target hash").await?;
@@ -200,9 +203,9 @@ impl Catalog {
 
     /// Where a reference is expected, relative parts applied.
     async fn expected(&self, point: &Point) -> Result<Hash, Error> {
+        point.check()?;
         let start = point.start("Expected hash")?;
         if point.parts.is_empty() {
-            start.check()?;
             return Ok(start.clone());
         }
         let detached = Point { name: None, ..point.clone() };

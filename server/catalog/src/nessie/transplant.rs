@@ -74,11 +74,19 @@ impl Catalog {
         if let Some(name) = &transplant.from {
             self.find_reference(name).await?;
         }
+        // The last one before the target, the others behind it, and that they exist at the end: as the reference server asks.
+        const WHAT: &str = "Hash to transplant";
+        let Some((last, others)) = transplant.commits.split_last() else {
+            return Err(Error::BadRequest("No hashes to transplant given.".into()));
+        };
+        let last = self.find_source(last, WHAT).await?;
+        let target = self.find_target(&transplant.target, "transplant into").await?;
         let mut sources = Vec::with_capacity(transplant.commits.len());
-        for point in &transplant.commits {
-            sources.push(self.find_source(point, "Hash to transplant").await?);
+        for point in others {
+            sources.push(self.find_source(point, WHAT).await?);
         }
-        let target = self.resolve_target(&transplant.target, "transplant into").await?;
+        sources.push(last);
+        self.check_on_branch(&target).await?;
         let mut commits = Vec::with_capacity(sources.len());
         for source in &sources {
             commits.push(self.existing(source).await?);

@@ -11,12 +11,6 @@ pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     if bytes.iter().all(u8::is_ascii_whitespace) && !bytes.is_empty() {
         return from_json(b"");
     }
-    // A reader of fields would take a list of their values too.
-    if bytes.trim_ascii_start().starts_with(b"[") {
-        return Err(Refusal::Malformed(
-            "The request body must be a JSON object, but it is a list.".to_owned(),
-        ));
-    }
     serde_json::from_slice(bytes).map_err(|plain| Refusal::Malformed(describe::<T>(bytes, plain)))
 }
 

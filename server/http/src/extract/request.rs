@@ -71,8 +71,13 @@ impl Req {
         &self.parts.headers
     }
 
-    /// The body as a JSON document.
+    /// The body as a JSON document, which is an object: a reader of fields would take a list of their values too.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        if self.body.trim_ascii_start().starts_with(b"[") {
+            return Err(Refusal::Malformed(
+                "The request body must be a JSON object, but it is a list.".to_owned(),
+            ));
+        }
         from_json(&self.body)
     }
 

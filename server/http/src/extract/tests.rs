@@ -214,7 +214,9 @@ fn commit_headers_are_split_and_trimmed() {
     assert_eq!(got.message.as_deref(), Some("héllo"));
     assert_eq!(got.authors, ["ann", "bob", "cid"]);
     assert_eq!(got.signed_off_by, ["x"]);
-    assert_eq!(got.properties, [("app-id".to_owned(), vec!["a,b".to_owned(), "c".to_owned()])]);
+    let properties =
+        [("app-id".to_owned(), vec!["a,b".to_owned(), "c".to_owned()]), ("none".to_owned(), vec![])];
+    assert_eq!(got.properties, properties, "one without values takes the body's away");
     assert_eq!(CommitHeaders::of(&HeaderMap::new()), CommitHeaders::default());
 }
 

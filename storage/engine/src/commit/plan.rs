@@ -40,7 +40,6 @@ impl CommitPlan {
         if request.operations.is_empty() && request.system.is_empty() {
             return Err(Error::BadRequest("commitMultipleOperations.operations: must not be empty".into()));
         }
-        check_duplicates(&request.operations)?;
         let mut paths = HashSet::new();
         if let Some(twice) = request.system.iter().find(|put| !paths.insert(&put.path)) {
             return Err(Error::BadRequest(format!("duplicate system path: {}", twice.path)));
@@ -164,6 +163,7 @@ impl Plan for CommitPlan {
         if !core.commits.is_ancestor(self.request.expected, on).await? {
             return Err(Error::NotOnBranch { commit: self.request.expected, branch: branch.clone() });
         }
+        check_duplicates(&self.request.operations)?;
         let looked = self.look_up(core, head).await?;
         let held = |key: &ContentKey| looked.seen.get(key).and_then(Option::as_ref);
         let mut deleted = Deleted::of(&self.request.operations, &looked.seen);

@@ -54,14 +54,19 @@ fn commit_meta_in_either_spelling() {
     assert_eq!(meta.authors, ["a", "b"]);
     assert_eq!(meta.all_signed_off_by, ["s"]);
     assert_eq!(meta.all_properties, [("k".to_owned(), vec!["1".to_owned(), "2".to_owned()])].into());
-    let old = read_meta(
-        json!({"message": "", "author": "c", "authors": null, "signedOffBy": "s", "properties": {"x": "y"},
-        "authorTime": "2026-01-01T02:00:00+02:00"}),
-    );
+    let old = read_meta(json!({"message": "", "author": "c", "signedOffBy": "s", "properties": {"x": "y"},
+        "authorTime": "2026-01-01T02:00:00+02:00"}));
     assert_eq!(old.authors, ["c"]);
     assert_eq!(old.all_signed_off_by, ["s"]);
     assert_eq!(old.all_properties, [("x".to_owned(), vec!["y".to_owned()])].into());
     assert_eq!(old.author_time.unwrap().to_string(), "2026-01-01T00:00:00Z");
+    let null = read_meta(json!({"message": "", "author": "c", "authors": null, "signedOffBy": "s",
+        "allSignedOffBy": null, "properties": {"x": "y"}, "allProperties": null}));
+    assert_eq!(
+        (null.authors, null.all_signed_off_by, null.all_properties),
+        (vec![], vec![], [].into()),
+        "null counts"
+    );
     let empty = read_meta(
         json!({"message": "", "author": "c", "authors": [], "signedOffBy": "s", "allSignedOffBy": []}),
     );

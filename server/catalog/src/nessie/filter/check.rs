@@ -69,14 +69,16 @@ impl Checker {
                     Expr::Ident(name) => self.ident(name, Some(&select.field))?,
                     _ => self.walk(&select.operand, depth)?,
                 };
-                match operand {
+                let found = match operand {
                     Type::Object(fields) => field(fields, &select.field)
                         .map(|(_, found)| found)
                         .ok_or_else(|| format!("undefined field '{}'", select.field)),
                     Type::Any => Ok(Type::Any),
                     Type::Number(_) => Err(format!("a number has no field '{}'", select.field)),
                     Type::List(_) => Err(format!("a list has no field '{}'", select.field)),
-                }
+                };
+                // Whether a field is set is a boolean, whatever the field is.
+                if select.test { found.map(|_| Type::Any) } else { found }
             }
             Expr::Call(call) => {
                 let name = call.func_name.as_str();

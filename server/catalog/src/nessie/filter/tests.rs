@@ -23,6 +23,7 @@ fn what_clients_send() {
         "entry.key == 'a.b.c.t.x'",
         "entry.keyElements.exists(e, e == 'c')",
         "has(entry.name)",
+        "has(entry.keyElements) && has(entry.name) || 1 == 1",
         "entry.name.matches('^t[.]x$') && !entry.name.matches('y')",
         "entry.contentType != 1",
         "timestamp('2026-01-01T00:00:00+00:00') < timestamp('2026-01-01T00:00:01Z')",

@@ -28,16 +28,12 @@ pub async fn log(app: Arc<App>, req: Req) -> Answer {
         .start_hash
         .as_deref()
         .and_then(|text| checks.reference("getCommitLog.params.startHash", At::plain(text)));
-    let mut at = point::named(&name, checks.done(youngest)?);
+    let at = point::named(&name, checks.done(youngest)?);
     let oldest = oldest.map(|oldest| Point { name: at.name.clone(), ..point::named("", oldest) });
     let from = match query.page_token.as_deref() {
         Some(token) => Some(page::from_log_token(&app, &req, &at, token).await?),
         None => None,
     };
-    if at.name.is_none() && !at.is_pinned() {
-        // A token says as well where to begin.
-        at = from.clone().unwrap_or(at);
-    }
     let asked = Query {
         operations: query.fetch == Fetch::All,
         oldest,
