@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
-/// A length of time in nanoseconds, possibly negative.
+/// A length of time in nanoseconds, possibly negative; its whole seconds fit into 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct IsoDuration {
     nanos: i128,
@@ -68,7 +68,8 @@ fn parse(text: &str) -> Option<i128> {
             return None;
         }
     }
-    seen.then_some(if negative { -total } else { total })
+    let fits = i64::try_from(total / NANOS_PER_SECOND).is_ok();
+    (seen && fits).then_some(if negative { -total } else { total })
 }
 
 /// Reads `[+-]digits[.digits]UNIT`, in nanoseconds of one unit. `Some(None)` when the text has no such part;
@@ -159,6 +160,12 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_is_written_as_it_can_be_read() {
+        let longest = IsoDuration::parse("P106751991167300DT15H30M7.999999999S").unwrap();
+        assert_eq!(IsoDuration::parse(&longest.to_string()), Ok(longest));
+    }
+
+    #[test]
     fn what_is_refused() {
         for bad in [
             "",
@@ -174,6 +181,8 @@ mod tests {
             "P1Y",
             "PTS",
             "PT0.1234567890S",
+            "P106751991167301D",
+            "P-106751991167301D",
         ] {
             assert!(IsoDuration::parse(bad).is_err(), "{bad}");
         }

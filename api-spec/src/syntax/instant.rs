@@ -6,11 +6,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 const NANOS_PER_SECOND: u32 = 1_000_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
+/// Most digits of a year with a sign, and most digits of one without.
+const YEAR_DIGITS_MAX: usize = 9;
+const YEAR_DIGITS: usize = 4;
 
 /// A point in time: seconds since the epoch and the nanoseconds behind them.
 ///
 /// The server's own times have microseconds; those of clients (author times, `*T` of references) come back as
-/// sent. Text has 0, 3, 6 or 9 fraction digits: `2026-05-01T10:20:30.123456Z`.
+/// sent. Text has 0, 3, 6 or 9 fraction digits: `2026-05-01T10:20:30.123456Z`. Years of more than four digits and those
+/// before the year 0 have a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant {
     seconds: i64,
@@ -91,6 +95,20 @@ impl Cursor<'_> {
         Some(value)
     }
 
+    /// Four digits, or a sign and more: `+10000`, `-0001`.
+    fn year(&mut self) -> Option<i64> {
+        let sign = match self.rest.first() {
+            Some(b'+') => 1,
+            Some(b'-') => -1,
+            _ => return self.digits(YEAR_DIGITS),
+        };
+        self.rest = self.rest.get(1..)?;
+        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let least = if sign > 0 { YEAR_DIGITS + 1 } else { YEAR_DIGITS };
+        let year = self.digits(Some(digits).filter(|digits| (least..=YEAR_DIGITS_MAX).contains(digits))?)?;
+        (sign > 0 || year > 0).then_some(sign * year)
+    }
+
     fn accept(&mut self, wanted: u8) -> bool {
         match self.rest.split_first() {
             Some((first, tail)) if first.eq_ignore_ascii_case(&wanted) => {
@@ -147,7 +165,7 @@ impl Cursor<'_> {
 
 fn parse(text: &str, offsets: bool) -> Option<Instant> {
     let mut at = Cursor { rest: text.as_bytes() };
-    let year = at.digits(4)?;
+    let year = at.year()?;
     at.expect(b'-')?;
     let month = at.digits(2)?;
     at.expect(b'-')?;
@@ -292,6 +310,23 @@ mod tests {
         check("1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59.500Z");
         check("0001-03-01T00:00:00Z", "0001-03-01T00:00:00Z");
         assert_eq!(Instant::from_millis(4_102_444_800_000).to_string(), "2100-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn years_beyond_four_digits() {
+        check("9999-12-31T23:59:59-01:00", "+10000-01-01T00:59:59Z");
+        check("+10000-01-01T00:59:59Z", "+10000-01-01T00:59:59Z");
+        check("+999999999-12-31T00:00:00Z", "+999999999-12-31T00:00:00Z");
+        check("0000-01-01T00:00:00+01:00", "-0001-12-31T23:00:00Z");
+        check("-0001-12-31T23:00:00Z", "-0001-12-31T23:00:00Z");
+        for bad in [
+            "+2026-05-01T10:20:30Z",
+            "-0000-01-01T00:00:00Z",
+            "+1000000000-01-01T00:00:00Z",
+            "10000-01-01T00:00:00Z",
+        ] {
+            assert!(Instant::parse_offset(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

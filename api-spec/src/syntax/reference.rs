@@ -144,7 +144,11 @@ impl fmt::Display for RelPart {
         match self {
             Self::Predecessor(n) => write!(f, "~{n}"),
             Self::Parent(n) => write!(f, "^{n}"),
-            Self::AtOrBefore(at) => write!(f, "*{at}"),
+            // A year with a sign is none that a reference can hold.
+            Self::AtOrBefore(at) => match at.to_string() {
+                text if text.starts_with(['+', '-']) => write!(f, "*{}", at.millis()),
+                text => write!(f, "*{text}"),
+            },
         }
     }
 }

@@ -104,6 +104,9 @@ fn impossible_values() {
     assert_eq!(RefSpec::parse("main~2147483647").unwrap().parts, [RelPart::Predecessor(COUNT_MAX)]);
     assert_eq!(message("main^2147483648"), "Illegal value 2147483648 for spec type N_TH_PARENT (^)");
     assert!(matches!(RefSpec::parse("main~99999999999999999999"), Err(ReferenceError::Count { .. })));
+    // Milliseconds of a year that no instant of a reference can write stay milliseconds.
+    assert_eq!(RefSpec::parse("main*710000000000000").unwrap().to_string(), "main*710000000000000");
+    assert_eq!(RefSpec::parse("main*0").unwrap().to_string(), "main*1970-01-01T00:00:00Z");
     // The shape of the whole comes first.
     assert_eq!(RefSpec::parse("main~0~x"), Err(ReferenceError::Path));
     assert!(!RefSpec::parse("main~0").unwrap_err().is_violation());
