@@ -74,7 +74,7 @@ pub struct Global {
     #[arg(long, global = true)]
     pub json: bool,
     /// Show hashes with all 64 digits.
-    #[arg(long, global = true)]
+    #[arg(short = 'v', long, global = true, alias = "verbose")]
     pub full: bool,
     /// When to use colours; auto honours NO_COLOR.
     #[arg(

@@ -174,12 +174,15 @@ async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
             "--prefix NAME/ takes them in under other names, --existing keep or move decides about them".to_owned(),
         ),
         _ if refusal.is_name_taken() => {
-            hints.push("move it with `lochan branch assign NAME POINT`, or create it with --force".to_owned());
+            let name = quoted_after(&refusal.message, "reference ").unwrap_or("NAME");
+            hints.push(format!("`lochan show {name}` shows where it stands; --force moves it"));
         }
-        429 | 503 | 507 => {
+        507 => hints.push("nothing was changed; writes go on once the server's disk has room again".to_owned()),
+        429 | 503 => {
             let when = refusal.retry_after_s.map_or_else(String::new, |seconds| format!(" in {seconds} s"));
             hints.push(format!("nothing was changed; try again{when}"));
         }
+        500..600 => hints.push(format!("{} failed; the server's log says why", refusal.request)),
         _ => {}
     }
     let error_conflicts = match &refusal.details {
@@ -202,10 +205,10 @@ async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
                 "`lochan content list --ref {branch} --prefix {}` shows what is in it",
                 key::in_shell(&key::show(key))
             )),
-            (
-                ConflictType::ValueDiffers | ConflictType::KeyExists | ConflictType::KeyDoesNotExist,
-                Some(key),
-            ) => {
+            (ConflictType::KeyDoesNotExist, Some(key)) => {
+                hints.extend(missing_key(&key::show(key), &branch, session).await);
+            }
+            (ConflictType::ValueDiffers | ConflictType::KeyExists, Some(key)) => {
                 hints.push(format!(
                     "`lochan log --key {}` shows who changed it",
                     key::in_shell(&key::show(key))

@@ -120,6 +120,13 @@ def histories(server):
     server.commit("gone", [put("from-gone", table(90))])
     server.merge("gone", "main", message="the source goes")
     server.delete("gone")
+    # Into a branch without commits, from one that goes.
+    server.create("BRANCH", "filled", NO_ANCESTOR)
+    server.create("BRANCH", "gone-too", NO_ANCESTOR)
+    server.commit("gone-too", [put("first", table(96))])
+    server.transplant("gone-too", [server.head("gone-too")], "filled")
+    server.delete("gone-too")
+    server.commit("filled", [put("second", table(97))])
     # Of a clash one side wins.
     server.create("BRANCH", "clash", "main")
     identity = content_id(server, "main", "other")

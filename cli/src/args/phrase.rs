@@ -66,10 +66,16 @@ fn verbs(command: &Command, noun: &str) -> Vec<String> {
     verbs
 }
 
-/// Pulls `--json`, `--endpoint URL` and their like in front of the command, as `--name=value` where they take one.
+/// Pulls `--json`, `--endpoint URL` and their like in front of the command, as `--name=value` where they take one; `-v` in
+/// its long form.
 fn globals_first(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
     let global =
         |name: &str| command.get_arguments().find(|arg| arg.is_global_set() && arg.get_long() == Some(name));
+    let short = |text: &str| {
+        let letter = text.strip_prefix('-').filter(|letter| letter.len() == 1)?.chars().next();
+        let arg = command.get_arguments().find(|arg| arg.is_global_set() && arg.get_short() == letter)?;
+        arg.get_long()
+    };
     let mut argv = argv.into_iter();
     let mut front: Vec<OsString> = argv.next().into_iter().collect();
     let mut rest = Vec::new();
@@ -84,7 +90,10 @@ fn globals_first(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
             break;
         }
         let Some(option) = text.strip_prefix("--") else {
-            rest.push(word);
+            match short(text) {
+                Some(long) => front.push(format!("--{long}").into()),
+                None => rest.push(word),
+            }
             continue;
         };
         let (name, value) =

@@ -57,6 +57,8 @@ fn options_of_every_command_stand_anywhere() {
     check("lochan branch --json list", "lochan --json branch list");
     check("lochan branch --endpoint http://h dev main", "lochan --endpoint=http://h branch create dev main");
     check("lochan branch dev --json", "lochan --json branch create dev");
+    check("lochan -v branch -l main", "lochan --full branch list main");
+    check("lochan branch -v -d dev", "lochan --full branch delete dev");
     check("lochan --endpoint branch branch", "lochan --endpoint=branch branch list");
     check("lochan log -- --json", "lochan log -- --json");
 }

@@ -3,7 +3,11 @@
 use clap::CommandFactory;
 
 use crate::args::Cli;
+use crate::hints::nearest;
 use crate::output::page::pad;
+
+/// How alike a wrong first word and a right one must be, from 0 to 1.
+const VERB_LIKENESS_MIN: f64 = 0.8;
 
 /// The statements of the Nessie CLI, by their first words, as they are written.
 pub const STATEMENTS: [(&str, &str); 19] = [
@@ -55,6 +59,14 @@ pub fn usages(topic: &str) -> Vec<&'static str> {
     let first = topic.split(' ').next().unwrap_or_default();
     let fits = |known: &str| !first.is_empty() && (known.starts_with(&topic) || known == first);
     STATEMENTS.iter().filter(|(known, _)| fits(known)).map(|(_, usage)| *usage).collect()
+}
+
+/// Statements that somebody who wrote this first word may have meant, as they are written.
+pub fn near(verb: &str) -> Vec<&'static str> {
+    let mut verbs: Vec<&str> = STATEMENTS.iter().filter_map(|(known, _)| known.split(' ').next()).collect();
+    verbs.dedup();
+    let best = nearest(verb, verbs, VERB_LIKENESS_MIN);
+    best.first().map(|verb| usages(verb)).unwrap_or_default()
 }
 
 /// Everything that can be said.

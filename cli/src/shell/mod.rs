@@ -176,7 +176,14 @@ impl Shell<'_> {
             }
             // Words of both kinds of verbs (`show`, `merge`) that are no statement may be a command line.
             Err(trouble) if shouted || !own && help::is_statement(verb) => {
-                self.failed(&Error::Statement { message: trouble.to_string(), usage: help::usages(verb) })
+                let error = match help::usages(verb) {
+                    usage if usage.is_empty() && !verb.is_empty() => Error::Statement {
+                        message: format!("'{verb}' begins no statement"),
+                        usage: help::near(verb),
+                    },
+                    usage => Error::Statement { message: trouble.to_string(), usage },
+                };
+                self.failed(&error)
             }
             Err(_) => self.command(words.into_iter().map(|word| word.text).collect(), Allowed::Nothing),
         }

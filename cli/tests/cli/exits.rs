@@ -48,6 +48,19 @@ fn every_status_has_its_code() {
     }
 }
 
+#[test]
+fn what_stands_in_the_way_is_told_with_what_to_do() {
+    for (status, hint) in [
+        (500, "GET /api/v2/trees/main/entries failed; the server's log says why"),
+        (503, "nothing was changed; try again"),
+        (507, "writes go on once the server's disk has room again"),
+    ] {
+        let stub = stub(status, error(status, "UNKNOWN", "Something."));
+        let ran = run(&stub, "lochan content list -r main");
+        assert!(ran.code == 5 && ran.stderr.contains(hint), "{status}: {}", ran.all());
+    }
+}
+
 /// A commit whose answer is lost: the head is read, the change is sent, then this happens.
 fn commit_answered(status: u16, body: &str) -> Ran {
     let stub = Stub::start(vec![

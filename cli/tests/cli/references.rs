@@ -59,7 +59,7 @@ fn a_taken_name_is_a_conflict_and_force_moves_it() {
     assert_snapshot!(run(&stub, "lochan branch dev main").all(), @r#"
     ---- stderr
     error: named reference 'dev' already exists
-    hint: move it with `lochan branch assign NAME POINT`, or create it with --force
+    hint: `lochan show dev` shows where it stands; --force moves it
     ---- exit 1
     "#);
     assert_snapshot!(run(&stub, "lochan branch -f dev main").all(), @r#"

@@ -161,12 +161,16 @@ fn the_file_is_changed_key_by_key() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
     assert_eq!(change("lochan config --get timeout_s").stdout, "7\n");
     assert_eq!(change("lochan config token").stdout, "(secret)\n");
+    assert_eq!(change("lochan config --get timeout_s --type int").stdout, "7\n");
     assert_eq!(change("lochan remote set-head -d").code, 0);
     assert_eq!(change("lochan config --unset token").code, 0);
     assert_eq!(change("lochan config default_branch").code, 3);
     assert_eq!(change("lochan config --set endpiont x").code, 2);
     assert_eq!(change("lochan config --set timeout_s never").code, 2);
     assert_eq!(change("lochan remote add nowhere").code, 2);
+    let vars = [("LOCHAN_CONFIG", place.as_str()), ("LOCHAN_ENDPOINT", "http://c:1")];
+    let ran = run_with(&vars, "", "lochan remote add http://b:1/");
+    assert!(ran.stdout.contains("As long as LOCHAN_ENDPOINT is set, it wins"), "{}", ran.all());
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

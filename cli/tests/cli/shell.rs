@@ -99,6 +99,15 @@ fn what_was_foreseen_is_no_failure() {
 }
 
 #[test]
+fn a_mistyped_first_word_is_understood() {
+    let ran = script(&stub(), "lochan sh", "MEREG dev");
+    assert!(ran.code == 2 && ran.stderr.contains("'MEREG' begins no statement"), "{}", ran.all());
+    assert!(ran.stderr.contains("hint: MERGE [DRY] ref [at]"), "{}", ran.all());
+    let ran = script(&stub(), "lochan sh", "FROBNICATE");
+    assert!(ran.stderr.contains("hint: `help` lists what can be said"), "{}", ran.all());
+}
+
+#[test]
 fn each_statement_writes_a_document() {
     let stub = stub();
     let ran = script(&stub, "lochan sh --json", "branch; log dev");

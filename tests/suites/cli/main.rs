@@ -10,6 +10,8 @@ mod history;
 #[path = "../live.rs"]
 mod live;
 mod merges;
+mod process;
 mod pynessie;
 mod shell;
+mod transfers;
 mod world;

@@ -1,6 +1,5 @@
 //! A server, and the program `lochan` run against it.
 
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use lochan_server::Mode;
@@ -9,6 +8,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use crate::live::Live;
+use crate::process::program;
 
 /// A server, and a home folder for the program.
 pub struct World {
@@ -25,19 +25,6 @@ pub struct Ran {
     pub out: String,
     /// What it complained about.
     pub err: String,
-}
-
-/// The program that was built beside this one.
-fn program() -> PathBuf {
-    let own = std::env::current_exe().expect("a program knows where it is");
-    let folder = own.parent().and_then(Path::parent).expect("test programs lie in the folder `deps`");
-    let program = folder.join(format!("lochan{}", std::env::consts::EXE_SUFFIX));
-    assert!(
-        program.is_file(),
-        "{} is missing: build it with `cargo build -p lochan-cli`, or run tests/run.sh, which builds everything first",
-        program.display()
-    );
-    program
 }
 
 impl World {
@@ -65,7 +52,7 @@ impl World {
         let file = self.home.path().join("standard-input");
         std::fs::write(&file, input).expect("the home folder can be written to");
         let input = std::fs::File::open(&file).expect("what was written can be read");
-        let ran = Command::new(program())
+        let ran = Command::new(program("lochan"))
             .args(words)
             .env_clear()
             .env("HOME", self.home.path())

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::commit::Args;
 use crate::commands::Session;
-use crate::error::Error;
+use crate::error::{Error, count};
 
 /// The largest document taken, in bytes; servers take less.
 const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
@@ -78,7 +78,9 @@ fn puts(keys: &[ContentKey], text: &str) -> Result<Vec<Operation>, String> {
     let contents = serde_json::Deserializer::from_str(text).into_iter::<Content>();
     let contents = contents.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
     if contents.len() != keys.len() {
-        return Err(format!("it holds {} contents for {} keys", contents.len(), keys.len()));
+        let (found, wanted) =
+            (count(contents.len(), "content", "contents"), count(keys.len(), "key", "keys"));
+        return Err(format!("it holds {found} for {wanted}"));
     }
     let puts = keys.iter().cloned().zip(contents);
     Ok(puts.map(|(key, content)| Operation::Put { key, content }).collect())

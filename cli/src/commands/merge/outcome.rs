@@ -8,7 +8,7 @@ use super::conflicts::{self, TwoSided};
 use crate::commands::{Done, Session};
 use crate::error::{Error, MergeConflict, count};
 use crate::output::Report;
-use crate::output::page::{Page, style};
+use crate::output::page::{Page, pad, style, widest};
 
 /// How many keys are listed for people.
 const KEYS_SHOWN_MAX: usize = 50;
@@ -127,13 +127,16 @@ impl Report for Told {
         } else {
             page.line(&format!("Nothing to be {} from {source}: {target} stays at {old}", way.done()));
         }
-        for detail in details.iter().take(KEYS_SHOWN_MAX) {
+        let shown: Vec<(String, &MergeDetailV2)> =
+            details.iter().take(KEYS_SHOWN_MAX).map(|detail| (page.key(&detail.key), detail)).collect();
+        let width = widest(shown.iter().map(|(key, _)| key.as_str()));
+        for (key, detail) in shown {
             let how = match detail.merge_behavior {
                 MergeBehavior::Normal => String::new(),
-                MergeBehavior::Force => page.paint(style::CHANGED, "  the source's state, by FORCE"),
-                MergeBehavior::Drop => page.paint(style::CHANGED, "  left as it was, by DROP"),
+                MergeBehavior::Force => page.paint(style::CHANGED, "the source's state, by FORCE"),
+                MergeBehavior::Drop => page.paint(style::CHANGED, "left as it was, by DROP"),
             };
-            page.line(&format!("  {}{how}", page.key(&detail.key)));
+            page.line(&format!("  {}  {how}", pad(&key, width)));
         }
         self.and_more(page, details.len());
     }

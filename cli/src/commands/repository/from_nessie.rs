@@ -133,7 +133,10 @@ impl Graph {
                 let meta = entry.commit_meta;
                 let hash = meta.hash.ok_or_else(|| wrong(session, "a commit has no hash".to_owned()))?;
                 let mut parents = meta.parent_commit_hashes;
-                parents.retain(|parent| parent != NO_ANCESTOR_HASH);
+                // A root has no parent. What was merged into an empty branch is no first parent, though.
+                if parents == [NO_ANCESTOR_HASH] {
+                    parents.clear();
+                }
                 merged.extend(parents.iter().skip(1).cloned());
                 if self.parents.insert(hash, parents).is_some() {
                     return Ok(merged);
@@ -253,7 +256,7 @@ mod tests {
             let flat: Vec<&String> = runs.iter().flatten().collect();
             assert_eq!(flat.len(), edges.len());
             for (place, hash) in flat.iter().enumerate() {
-                for parent in &graph.parents[*hash] {
+                for parent in graph.parents[*hash].iter().filter(|parent| *parent != NO_ANCESTOR_HASH) {
                     assert!(flat[..place].contains(&parent), "{parent} before {hash}");
                 }
             }
@@ -266,5 +269,6 @@ mod tests {
             &[&["a", "x", "y"], &["b", "m"]],
         );
         check(&[("a", &[]), ("z", &[]), ("m", &["a", "z"])], &["m"], &[&["z"], &["a", "m"]]);
+        check(&[("a", &[]), ("m", &[NO_ANCESTOR_HASH, "a"]), ("n", &["m"])], &["n"], &[&["a"], &["m", "n"]]);
     }
 }

@@ -172,7 +172,8 @@ impl Sender<'_> {
                 }
                 Err(error) => {
                     tries += 1;
-                    if tries >= TRIES_MAX || !may_pass(&error) {
+                    let again = may_pass(&error) || is_overtaken(&error) && self.has_moved_on().await?;
+                    if tries >= TRIES_MAX || !again {
                         return Err(error.into());
                     }
                     tokio::time::sleep(Duration::from_secs(PAUSE_S)).await;
@@ -180,6 +181,22 @@ impl Sender<'_> {
             }
         }
     }
+
+    /// Whether the server has taken parts that we did not know of: of a client before us that was killed, whose last
+    /// request is still at work.
+    async fn has_moved_on(&mut self) -> Result<bool, Error> {
+        let Some(id) = self.id.clone() else { return Ok(false) };
+        let taken = self.known(&id).await?.map_or(0, |state| state.next_part.saturating_sub(1));
+        let moved = taken > self.taken;
+        self.taken = taken.max(self.taken);
+        Ok(moved)
+    }
+}
+
+/// Whether another request has moved the import on, or the stream does not fit it.
+fn is_overtaken(error: &client::Error) -> bool {
+    let code = error.refusal().and_then(|refusal| refusal.code);
+    code == Some(Code::Ext(ErrorCode::ImportConflict))
 }
 
 /// Writes old and new hashes; the number of rows.

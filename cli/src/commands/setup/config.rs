@@ -29,6 +29,9 @@ pub struct Args {
     /// Show the settings in force; the same as no option
     #[arg(short, long, conflicts_with_all = ["key", "get", "set", "unset"])]
     pub list: bool,
+    /// Taken for the sake of pynessie's users; each key has a type of its own
+    #[arg(long = "type", value_name = "TYPE", hide = true)]
+    pub value_type: Option<String>,
 }
 
 fn keys() -> String {

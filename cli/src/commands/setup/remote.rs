@@ -21,7 +21,9 @@ pub enum Verb {
     #[command(visible_alias = "set-url")]
     Add {
         /// The server's root, such as http://127.0.0.1:19120/
-        endpoint: String,
+        // Not called `endpoint`: that is an option of every command, and would be set by it.
+        #[arg(value_name = "ENDPOINT")]
+        root: String,
     },
     /// Say which branch is meant when none is named
     SetHead {
@@ -37,8 +39,8 @@ pub enum Verb {
 /// Asks the server, or writes down which one it is.
 pub async fn run(verb: Verb, session: &Session) -> Result<Done, Error> {
     match verb {
-        Verb::Add { endpoint } => {
-            let root = settings::root(&endpoint)?;
+        Verb::Add { root } => {
+            let root = settings::root(&root)?;
             written::change("endpoint", Some(&format!("{root}/")), session)
         }
         Verb::SetHead { branch, .. } => written::change("default_branch", branch.as_deref(), session),
