@@ -8,9 +8,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use cel::common::ast::{
-    CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, SelectExpr, operators,
-};
+use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
 use cel::common::types::{CelBool, CelBytes, CelList, CelMap, CelString, DYN_TYPE};
 use cel::common::value::{CowVal, Val};
 use cel::{DeclarationError, Env, ExecutionError};
@@ -125,12 +123,7 @@ pub(super) fn instrument(expression: &mut IdedExpr) {
                 wrap(expression, made);
             }
         }
-        Expr::Select(select) => {
-            instrument(&mut select.operand);
-            if select.test {
-                is_set(expression);
-            }
-        }
+        Expr::Select(select) => instrument(&mut select.operand),
         Expr::Comprehension(parts) => {
             let ComprehensionExpr { iter_range, accu_init, loop_cond, loop_step, result, .. } =
                 parts.as_mut();
@@ -148,15 +141,6 @@ pub(super) fn instrument(expression: &mut IdedExpr) {
         }
         Expr::Ident(_) | Expr::Literal(_) | Expr::Struct(_) | Expr::Unspecified => {}
     }
-}
-
-/// A field that holds nothing is not set: `has(x.f)` becomes `has(x.f) && x.f != null`.
-fn is_set(expression: &mut IdedExpr) {
-    let Expr::Select(select) = &expression.expr else { return };
-    let read = Expr::Select(SelectExpr { test: false, ..select.clone() });
-    let null = IdedExpr { id: 0, expr: Expr::Literal(LiteralValue::Null) };
-    let held = call(operators::NOT_EQUALS, vec![IdedExpr { id: 0, expr: read }, null]);
-    wrap(expression, |has| call(operators::LOGICAL_AND, vec![has, held]));
 }
 
 /// Makes every turn of a loop ask first. The shape around the work of a turn stays: the interpreter knows it by sight.

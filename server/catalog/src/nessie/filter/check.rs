@@ -1,13 +1,18 @@
-//! Checking a parsed expression: that it knows what it names, and is no larger than it may be.
+//! Checking a parsed expression: that it knows what it names, calls functions with what they take, and is no larger than it
+//! may be. Where the reference server means something else than the interpreter, the expression is rewritten.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cel::{
     IdedExpr,
-    common::ast::{EntryExpr, Expr, LiteralValue, operators},
+    common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, ListExpr, LiteralValue, MapExpr, operators},
 };
 
-use super::schema::{FUNCTIONS, Field, Kind, Number, TYPES, Type};
+use super::{
+    schema::{Field, Kind, Shape},
+    text,
+    types::{Type, of_call, undeclared},
+};
 
 /// Deepest expression after macros are expanded.
 const EXPRESSION_DEPTH_MAX: usize = 256;
@@ -42,7 +47,7 @@ impl Uses {
 }
 
 /// Checks an expression over elements of `kind`. The error is the words of the problem.
-pub(super) fn check(root: &IdedExpr, kind: Kind) -> Result<Uses, String> {
+pub(super) fn check(root: &mut IdedExpr, kind: Kind) -> Result<Uses, String> {
     let mut checker = Checker { kind, uses: Uses::default(), scopes: Vec::new() };
     checker.walk(root, 0)?;
     Ok(checker.uses)
@@ -56,94 +61,89 @@ struct Checker {
 }
 
 impl Checker {
-    fn walk(&mut self, expr: &IdedExpr, depth: usize) -> Result<Type, String> {
+    /// Every form has a function of its own, for what stands on the stack at each level bounds how deep it can go.
+    fn walk(&mut self, expr: &mut IdedExpr, depth: usize) -> Result<Type, String> {
         self.uses.parts += 1;
         if depth > EXPRESSION_DEPTH_MAX || self.uses.parts > EXPRESSION_PARTS_MAX {
-            return Err("it is too large".into());
+            return too_large();
         }
         let depth = depth + 1;
-        match &expr.expr {
+        match &mut expr.expr {
             Expr::Ident(name) => self.ident(name, None),
-            Expr::Select(select) => {
-                let operand = match &select.operand.expr {
-                    Expr::Ident(name) => self.ident(name, Some(&select.field))?,
-                    _ => self.walk(&select.operand, depth)?,
-                };
-                let found = match operand {
-                    Type::Object(fields) => field(fields, &select.field)
-                        .map(|(_, found)| found)
-                        .ok_or_else(|| format!("undefined field '{}'", select.field)),
-                    Type::Any => Ok(Type::Any),
-                    Type::Number(_) => Err(format!("a number has no field '{}'", select.field)),
-                    Type::List(_) => Err(format!("a list has no field '{}'", select.field)),
-                };
-                // Whether a field is set is a boolean, whatever the field is.
-                if select.test { found.map(|_| Type::Any) } else { found }
-            }
-            Expr::Call(call) => {
-                let name = call.func_name.as_str();
-                let is_operator = name.starts_with(['_', '!', '-', '@']);
-                let is_optional = matches!(name, operators::OPT_INDEX | operators::OPT_SELECT);
-                if is_optional || !is_operator && !FUNCTIONS.contains(&name) {
-                    return Err(format!("undeclared reference to '{name}'"));
-                }
-                if let Some(target) = &call.target {
-                    self.walk(target, depth)?;
-                }
-                let types = call.args.iter().map(|argument| self.walk(argument, depth));
-                result_of(name, &types.collect::<Result<Vec<_>, _>>()?)
-            }
-            Expr::Comprehension(parts) => {
-                let range = self.walk(&parts.iter_range, depth)?;
-                let element = if let Type::List(element) = range { *element } else { Type::Any };
-                self.walk(&parts.accu_init, depth)?;
-                let outer = self.scopes.len();
-                self.scopes.push((parts.accu_var.clone(), Type::Any));
-                let result = {
-                    self.scopes.push((parts.iter_var.clone(), element));
-                    if let Some(second) = &parts.iter_var2 {
-                        self.scopes.push((second.clone(), Type::Any));
-                    }
-                    let loops = self.loops_within(|checker| {
-                        checker.walk(&parts.loop_cond, depth)?;
-                        checker.walk(&parts.loop_step, depth)
-                    });
-                    self.scopes.truncate(outer + 1);
-                    loops.and_then(|_| self.walk(&parts.result, depth))
-                };
-                self.scopes.truncate(outer);
-                result
-            }
-            Expr::List(list) => {
-                for element in &list.elements {
-                    self.walk(element, depth)?;
-                }
-                Ok(Type::List(&Type::Any))
-            }
-            Expr::Map(map) => self.entries(map.entries.iter().map(|entry| &entry.expr), depth),
-            Expr::Struct(object) => Err(format!("undeclared reference to '{}'", object.type_name)),
-            Expr::Literal(LiteralValue::Int(_)) => Ok(Type::Number(Number::Int)),
-            Expr::Literal(LiteralValue::UInt(_)) => Ok(Type::Number(Number::UInt)),
-            Expr::Literal(LiteralValue::Double(_)) => Ok(Type::Number(Number::Double)),
-            Expr::Literal(_) | Expr::Unspecified => Ok(Type::Any),
+            Expr::Select(_) => self.select(expr, depth),
+            Expr::Call(_) => self.call(expr, depth),
+            Expr::Comprehension(parts) => self.comprehension(parts, depth),
+            Expr::List(list) => self.list(list, depth),
+            Expr::Map(map) => self.map(map, depth),
+            Expr::Struct(object) => Err(undeclared(&object.type_name)),
+            Expr::Literal(literal) => Ok(of_literal(literal)),
+            Expr::Unspecified => Ok(Type::Any),
         }
     }
 
-    fn entries<'e>(
-        &mut self,
-        entries: impl Iterator<Item = &'e EntryExpr>,
-        depth: usize,
-    ) -> Result<Type, String> {
-        for entry in entries {
-            match entry {
-                EntryExpr::StructField(field) => self.walk(&field.value, depth)?,
-                EntryExpr::MapEntry(entry) => {
-                    self.walk(&entry.key, depth)?;
-                    self.walk(&entry.value, depth)?
-                }
-            };
+    fn list(&mut self, list: &mut ListExpr, depth: usize) -> Result<Type, String> {
+        let mut found = Vec::with_capacity(list.elements.len());
+        for element in &mut list.elements {
+            found.push(self.walk(element, depth)?);
         }
-        Ok(Type::Any)
+        Ok(Type::list(Type::common(found)))
+    }
+
+    fn map(&mut self, map: &mut MapExpr, depth: usize) -> Result<Type, String> {
+        let (mut keys, mut values) = (Vec::new(), Vec::new());
+        for entry in &mut map.entries {
+            if let EntryExpr::MapEntry(entry) = &mut entry.expr {
+                keys.push(self.walk(&mut entry.key, depth)?);
+                values.push(self.walk(&mut entry.value, depth)?);
+            }
+        }
+        Ok(Type::map(Type::common(keys), Type::common(values)))
+    }
+
+    fn select(&mut self, expr: &mut IdedExpr, depth: usize) -> Result<Type, String> {
+        let Expr::Select(select) = &mut expr.expr else { return Ok(Type::Any) };
+        let operand = match &mut select.operand.expr {
+            Expr::Ident(name) => self.ident(name, Some(&select.field))?,
+            _ => self.walk(&mut select.operand, depth)?,
+        };
+        selected(expr, operand)
+    }
+
+    /// The type of a call.
+    fn call(&mut self, expr: &mut IdedExpr, depth: usize) -> Result<Type, String> {
+        let Expr::Call(of) = &mut expr.expr else { return Ok(Type::Any) };
+        let mut arguments = Vec::with_capacity(of.args.len() + 1);
+        for argument in of.target.iter_mut().map(|target| &mut **target).chain(&mut of.args) {
+            arguments.push(self.walk(argument, depth)?);
+        }
+        called(expr, &arguments)
+    }
+
+    fn comprehension(&mut self, parts: &mut ComprehensionExpr, depth: usize) -> Result<Type, String> {
+        if parts.iter_var2.is_some() {
+            return Err("macros take one variable".into());
+        }
+        let element = match self.walk(&mut parts.iter_range, depth)? {
+            Type::List(element) => *element,
+            Type::Map(key, _) => *key,
+            Type::Any => Type::Any,
+            other => return Err(format!("type '{other}' cannot be the range of a macro")),
+        };
+        let start = self.walk(&mut parts.accu_init, depth)?;
+        let outer = self.scopes.len();
+        self.scopes.push((parts.accu_var.clone(), start.clone()));
+        self.scopes.push((parts.iter_var.clone(), element));
+        let step = self.loops_within(|checker| {
+            checker.walk(&mut parts.loop_cond, depth)?;
+            checker.walk(&mut parts.loop_step, depth)
+        });
+        self.scopes.truncate(outer);
+        // A list begins empty, so only its first step says of what it is one.
+        let gathered = start.clone().either(step?).unwrap_or(start);
+        self.scopes.push((parts.accu_var.clone(), gathered));
+        let result = self.walk(&mut parts.result, depth);
+        self.scopes.truncate(outer);
+        result
     }
 
     /// Runs `inside` one loop deeper and notes how deep loops get.
@@ -160,53 +160,102 @@ impl Checker {
         result
     }
 
-    /// The type of a name, of which `selected` is looked at, or all.
-    fn ident(&mut self, name: &str, selected: Option<&str>) -> Result<Type, String> {
-        if let Some((_, found)) = self.scopes.iter().rev().find(|(local, _)| local == name) {
-            return Ok(*found);
-        }
-        if let Some((variable, found)) = field(self.kind.variables(), name) {
-            let uses = self.uses.fields.entry(variable).or_default();
-            match (found, selected) {
-                (Type::Object(fields), Some(selected)) => {
-                    uses.single.extend(field(fields, selected).map(|(name, _)| name));
-                }
-                _ => uses.whole = true,
-            }
+    /// The type of a name, of which `selected` is looked at, or all. A dot before it passes by the variables of macros.
+    fn ident(&mut self, name: &mut String, selected: Option<&str>) -> Result<Type, String> {
+        let local = |name: &str, scopes: &[(String, Type)]| {
+            scopes.iter().rev().find(|(local, _)| local == name).map(|(_, found)| found.clone())
+        };
+        if let Some(found) = local(name, &self.scopes) {
             return Ok(found);
         }
-        if self.kind == Kind::Rules && TYPES.contains(&name) {
-            return Ok(Type::Any);
+        let global = name.strip_prefix('.').unwrap_or(name);
+        let known = field(self.kind.variables(), global).filter(|_| local(global, &self.scopes).is_none());
+        let Some((variable, found)) = known else { return Err(undeclared(name)) };
+        let uses = self.uses.fields.entry(variable).or_default();
+        match (found, selected) {
+            (Shape::Object(fields), Some(selected)) => {
+                uses.single.extend(field(fields, selected).map(|(name, _)| name));
+            }
+            _ => uses.whole = true,
         }
-        Err(format!("undeclared reference to '{name}'"))
+        variable.clone_into(name);
+        Ok(found.of())
     }
 }
 
-/// The type of what an operator or function gives, as far as it is known. What it cannot take is refused, as far as that is.
-fn result_of(name: &str, arguments: &[Type]) -> Result<Type, String> {
-    let none = || Err(format!("found no matching overload for '{name}'"));
-    match (name, arguments) {
-        (operators::INDEX, [Type::List(element), ..]) => Ok(**element),
-        (operators::INDEX, [Type::Object(_), ..]) | (operators::IN, [_, Type::Object(_)]) => none(),
-        (
-            operators::LESS
-            | operators::LESS_EQUALS
-            | operators::GREATER
-            | operators::GREATER_EQUALS
-            | operators::ADD
-            | operators::SUBSTRACT
-            | operators::MULTIPLY
-            | operators::DIVIDE
-            | operators::MODULO,
-            [Type::Number(one), Type::Number(other)],
-        ) if one != other => none(),
-        (operators::LOGICAL_AND | operators::LOGICAL_OR, operands)
-            if operands.iter().any(|operand| !matches!(operand, Type::Any)) =>
-        {
-            none()
-        }
-        _ => Ok(Type::Any),
+/// The type of a field of `operand`, in an expression that selects one. Whether a field of an object is there is asked of its
+/// value: every field is, and one without a value holds null.
+fn selected(expr: &mut IdedExpr, operand: Type) -> Result<Type, String> {
+    let Expr::Select(select) = &mut expr.expr else { return Ok(Type::Any) };
+    let fields = match operand {
+        Type::Object(fields) => fields,
+        Type::Map(_, value) => return Ok(if select.test { Type::Bool } else { *value }),
+        Type::Any => return Ok(if select.test { Type::Bool } else { Type::Any }),
+        other => return Err(format!("type '{other}' does not support field selection")),
+    };
+    let Some((_, found)) = field(fields, &select.field) else {
+        return Err(format!("undefined field '{}'", select.field));
+    };
+    if !select.test {
+        return Ok(found.of());
     }
+    select.test = false;
+    let value = std::mem::take(expr);
+    let null = IdedExpr { id: 0, expr: Expr::Literal(LiteralValue::Null) };
+    *expr = call(operators::NOT_EQUALS, vec![value, null]);
+    Ok(Type::Bool)
+}
+
+/// The type of a call with such arguments, the receiver first. Where the interpreter means something else by it than the
+/// reference server, a call of ours takes its place.
+fn called(expr: &mut IdedExpr, arguments: &[Type]) -> Result<Type, String> {
+    let Expr::Call(of) = &mut expr.expr else { return Ok(Type::Any) };
+    let name = of.func_name.as_str();
+    let found = of_call(name, of.target.is_some(), arguments)?;
+    let ours = match (name, arguments) {
+        (operators::EQUALS | operators::NOT_EQUALS, [one, other]) if is_time(one) || is_time(other) => {
+            text::SAME_TIME
+        }
+        ("string", [Type::Double]) => text::OF_DOUBLE,
+        ("duration", [Type::Text]) => text::SPAN,
+        ("timestamp", [Type::Text]) => text::TIME,
+        ("getMilliseconds", [Type::Span]) => text::MILLISECONDS,
+        _ => return Ok(found),
+    };
+    let negated = name == operators::NOT_EQUALS;
+    let mut given: Vec<IdedExpr> = of.target.take().into_iter().map(|target| *target).collect();
+    given.append(&mut of.args);
+    *expr = call(ours, given);
+    if negated {
+        let equal = std::mem::take(expr);
+        *expr = call(operators::LOGICAL_NOT, vec![equal]);
+    }
+    Ok(found)
+}
+
+fn of_literal(literal: &LiteralValue) -> Type {
+    match literal {
+        LiteralValue::Boolean(_) => Type::Bool,
+        LiteralValue::Bytes(_) => Type::Bytes,
+        LiteralValue::Double(_) => Type::Double,
+        LiteralValue::Int(_) => Type::Int,
+        LiteralValue::Null => Type::Null,
+        LiteralValue::String(_) => Type::Text,
+        LiteralValue::UInt(_) => Type::Uint,
+    }
+}
+
+fn too_large() -> Result<Type, String> {
+    Err("it is too large".into())
+}
+
+/// Whether equality is asked of a moment or a duration, which the reference server answers for nothing but its like.
+const fn is_time(of: &Type) -> bool {
+    matches!(of, Type::Time | Type::Span)
+}
+
+fn call(name: &str, args: Vec<IdedExpr>) -> IdedExpr {
+    IdedExpr { id: 0, expr: Expr::Call(CallExpr { func_name: name.to_owned(), target: None, args }) }
 }
 
 fn field(fields: &'static [Field], name: &str) -> Option<Field> {

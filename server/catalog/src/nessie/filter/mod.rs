@@ -1,14 +1,17 @@
 //! Filters: expressions in CEL over references, commits, entries and differences (Nessie API, 11).
 //!
-//! An expression is compiled and checked once ([`check`]): unknown names are refused before anything is listed, and which
-//! variables and fields it looks at is noted, so that only those are built for each element ([`values`]). Length and nesting
-//! are bounded, and so is what an evaluation, and all evaluations of one request, may cost ([`budget`]).
+//! An expression is compiled and checked once ([`check`], [`types`]): unknown names and calls that cannot work are refused
+//! before anything is listed, and which variables and fields it looks at is noted, so that only those are built for each
+//! element ([`values`]). Length and nesting are bounded, and so is what an evaluation, and all evaluations of one request,
+//! may cost ([`budget`]).
 
 mod budget;
 mod check;
 mod patterns;
 mod probe;
 mod schema;
+mod text;
+mod types;
 pub(crate) mod values;
 
 #[cfg(test)]
@@ -47,9 +50,9 @@ pub(crate) struct Filters {
 
 impl Default for Filters {
     fn default() -> Self {
-        let mut env = Env::stdlib();
+        let mut env = Env::stdlib().with_optional_support(false);
         // Only a name taken twice could fail, and a test evaluates what this declares.
-        if let Err(error) = patterns::teach(&mut env).and_then(|()| budget::teach(&mut env)) {
+        if let Err(error) = teach(&mut env) {
             tracing::error!(%error, "filters cannot be bounded");
         }
         Self { env: Arc::new(env), compiled: Cache::new(COMPILED_MAX) }
@@ -73,18 +76,25 @@ impl Filters {
             return Err(Error::BadRequest("No source code.".into()));
         }
         check_nesting(text)?;
-        let program = self
+        let mut expression = self
             .env
-            .compile(text)
+            .parser()
+            .parse(text)
             .map_err(|errors| Error::BadRequest(format!("The filter cannot be parsed: {errors}")))?;
-        let uses = check::check(program.expression(), kind)
+        let uses = check::check(&mut expression, kind)
             .map_err(|problem| Error::BadRequest(format!("The filter is not valid: {problem}")))?;
-        let mut expression = program.expression().clone();
         budget::instrument(&mut expression);
         let compiled = Arc::new(Compiled { env: self.env.clone(), expression, uses });
         self.compiled.insert(key, compiled.clone());
         Ok(Some(Filter::of(compiled)))
     }
+}
+
+/// Teaches `env` what the interpreter lacks or does otherwise.
+fn teach(env: &mut Env) -> Result<(), cel::DeclarationError> {
+    patterns::teach(env)?;
+    text::teach(env)?;
+    budget::teach(env)
 }
 
 /// Refuses what would nest so deep that it takes the parser's stack: brackets, signs in a row, and chains of operators,

@@ -1,6 +1,7 @@
 //! Regular expressions of filters, compiled once and not for every element.
 //!
-//! The parser turns every call of `matches` into one of ours; its name cannot be written in an expression.
+//! The parser turns every call of the method `matches` into one of ours; its name cannot be written in an expression. As a
+//! function of two texts it does not exist in the reference server.
 
 use std::sync::{Arc, LazyLock};
 

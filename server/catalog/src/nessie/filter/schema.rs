@@ -1,5 +1,7 @@
 //! What filters can look at: variables and their fields (Nessie API, 11.1 to 11.5).
 
+use super::types::Type;
+
 /// Kinds of elements that are filtered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
@@ -15,158 +17,127 @@ pub(crate) enum Kind {
     Rules,
 }
 
-/// What is known about a value before anything is evaluated.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Type {
-    /// Nothing.
-    Any,
-    /// A number.
-    Number(Number),
+/// What stands under a name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Shape {
+    Text,
+    Number,
+    Time,
+    /// A list of texts.
+    Texts,
+    /// Texts by name.
+    TextMap,
+    /// Lists of texts by name.
+    TextsMap,
     /// An object with exactly these fields.
     Object(&'static [Field]),
-    /// A list of these.
-    List(&'static Type),
+    /// A list of objects.
+    Objects(&'static [Field]),
 }
 
-/// Kinds of numbers, which do not mix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Number {
-    Int,
-    UInt,
-    Double,
-}
+pub(super) type Field = (&'static str, Shape);
 
-pub(super) type Field = (&'static str, Type);
+impl Shape {
+    /// Its type.
+    pub(super) fn of(self) -> Type {
+        let texts = || Type::list(Type::Text);
+        match self {
+            Self::Text => Type::Text,
+            Self::Number => Type::Int,
+            Self::Time => Type::Time,
+            Self::Texts => texts(),
+            Self::TextMap => Type::map(Type::Text, Type::Text),
+            Self::TextsMap => Type::map(Type::Text, texts()),
+            Self::Object(fields) => Type::Object(fields),
+            Self::Objects(fields) => Type::list(Type::Object(fields)),
+        }
+    }
+}
 
 const METADATA: &[Field] = &[
-    ("numCommitsAhead", Type::Number(Number::Int)),
-    ("numCommitsBehind", Type::Number(Number::Int)),
-    ("numTotalCommits", Type::Number(Number::Int)),
-    ("commonAncestorHash", Type::Any),
-    ("commitMetaOfHEAD", Type::Object(COMMIT)),
+    ("numCommitsAhead", Shape::Number),
+    ("numCommitsBehind", Shape::Number),
+    ("numTotalCommits", Shape::Number),
+    ("commonAncestorHash", Shape::Text),
+    ("commitMetaOfHEAD", Shape::Object(COMMIT)),
 ];
 
 const COMMIT: &[Field] = &[
-    ("hash", Type::Any),
-    ("committer", Type::Any),
-    ("author", Type::Any),
-    ("authors", Type::List(&Type::Any)),
-    ("signedOffBy", Type::Any),
-    ("allSignedOffBy", Type::List(&Type::Any)),
-    ("message", Type::Any),
-    ("commitTime", Type::Any),
-    ("authorTime", Type::Any),
-    ("properties", Type::Any),
-    ("allProperties", Type::Any),
-    ("parentCommitHashes", Type::List(&Type::Any)),
+    ("hash", Shape::Text),
+    ("committer", Shape::Text),
+    ("author", Shape::Text),
+    ("authors", Shape::Texts),
+    ("signedOffBy", Shape::Text),
+    ("allSignedOffBy", Shape::Texts),
+    ("message", Shape::Text),
+    ("commitTime", Shape::Time),
+    ("authorTime", Shape::Time),
+    ("properties", Shape::TextMap),
+    ("allProperties", Shape::TextsMap),
+    ("parentCommitHashes", Shape::Texts),
 ];
 
-const REFERENCE: &[Field] = &[("name", Type::Any), ("hash", Type::Any), ("metadata", Type::Object(METADATA))];
+const REFERENCE: &[Field] =
+    &[("name", Shape::Text), ("hash", Shape::Text), ("metadata", Shape::Object(METADATA))];
 
 const KEY: &[Field] = &[
-    ("key", Type::Any),
-    ("encodedKey", Type::Any),
-    ("keyElements", Type::List(&Type::Any)),
-    ("namespace", Type::Any),
-    ("namespaceElements", Type::List(&Type::Any)),
-    ("name", Type::Any),
+    ("key", Shape::Text),
+    ("encodedKey", Shape::Text),
+    ("keyElements", Shape::Texts),
+    ("namespace", Shape::Text),
+    ("namespaceElements", Shape::Texts),
+    ("name", Shape::Text),
 ];
 
 const ENTRY: &[Field] = &[
-    ("contentType", Type::Any),
-    ("key", Type::Any),
-    ("encodedKey", Type::Any),
-    ("keyElements", Type::List(&Type::Any)),
-    ("namespace", Type::Any),
-    ("namespaceElements", Type::List(&Type::Any)),
-    ("name", Type::Any),
+    ("contentType", Shape::Text),
+    ("key", Shape::Text),
+    ("encodedKey", Shape::Text),
+    ("keyElements", Shape::Texts),
+    ("namespace", Shape::Text),
+    ("namespaceElements", Shape::Texts),
+    ("name", Shape::Text),
 ];
 
-const CONTENT: &[Field] = &[("type", Type::Any), ("id", Type::Any)];
+const CONTENT: &[Field] = &[("type", Shape::Text), ("id", Shape::Text)];
 
-const OPERATION: Type = Type::Object(&[
-    ("type", Type::Any),
-    ("key", Type::Any),
-    ("encodedKey", Type::Any),
-    ("keyElements", Type::List(&Type::Any)),
-    ("namespace", Type::Any),
-    ("namespaceElements", Type::List(&Type::Any)),
-    ("name", Type::Any),
-    ("content", Type::Object(CONTENT)),
-]);
+const OPERATION: &[Field] = &[
+    ("type", Shape::Text),
+    ("key", Shape::Text),
+    ("encodedKey", Shape::Text),
+    ("keyElements", Shape::Texts),
+    ("namespace", Shape::Text),
+    ("namespaceElements", Shape::Texts),
+    ("name", Shape::Text),
+    ("content", Shape::Object(CONTENT)),
+];
 
-const API: &[Field] = &[("apiName", Type::Any), ("apiVersion", Type::Any)];
+const API: &[Field] = &[("apiName", Shape::Text), ("apiVersion", Shape::Number)];
 
 impl Kind {
     /// Its variables.
     pub(super) const fn variables(self) -> &'static [Field] {
         match self {
             Self::References => &[
-                ("ref", Type::Object(REFERENCE)),
-                ("refType", Type::Any),
-                ("commit", Type::Object(COMMIT)),
-                ("refMeta", Type::Object(METADATA)),
+                ("ref", Shape::Object(REFERENCE)),
+                ("refType", Shape::Text),
+                ("commit", Shape::Object(COMMIT)),
+                ("refMeta", Shape::Object(METADATA)),
             ],
-            Self::Commits => &[("commit", Type::Object(COMMIT)), ("operations", Type::List(&OPERATION))],
-            Self::Entries => &[("entry", Type::Object(ENTRY))],
-            Self::Differences => &[("key", Type::Object(KEY))],
+            Self::Commits => &[("commit", Shape::Object(COMMIT)), ("operations", Shape::Objects(OPERATION))],
+            Self::Entries => &[("entry", Shape::Object(ENTRY))],
+            Self::Differences => &[("key", Shape::Object(KEY))],
             Self::Rules => &[
-                ("op", Type::Any),
-                ("role", Type::Any),
-                ("roles", Type::List(&Type::Any)),
-                ("ref", Type::Any),
-                ("path", Type::Any),
-                ("contentType", Type::Any),
-                ("type", Type::Any),
-                ("actions", Type::List(&Type::Any)),
-                ("api", Type::Object(API)),
+                ("op", Shape::Text),
+                ("role", Shape::Text),
+                ("roles", Shape::Texts),
+                ("ref", Shape::Text),
+                ("path", Shape::Text),
+                ("contentType", Shape::Text),
+                ("type", Shape::Text),
+                ("actions", Shape::Texts),
+                ("api", Shape::Object(API)),
             ],
         }
     }
 }
-
-/// Functions, macros and the names of types that expressions may call.
-pub(super) const FUNCTIONS: &[&str] = &[
-    "bool",
-    "bytes",
-    "contains",
-    "double",
-    "duration",
-    "dyn",
-    "endsWith",
-    "getDate",
-    "getDayOfMonth",
-    "getDayOfWeek",
-    "getDayOfYear",
-    "getFullYear",
-    "getHours",
-    "getMilliseconds",
-    "getMinutes",
-    "getMonth",
-    "getSeconds",
-    "int",
-    "max",
-    "min",
-    "size",
-    "startsWith",
-    "string",
-    "timestamp",
-    "type",
-    "uint",
-];
-
-/// Names of types, which are values in rules.
-pub(super) const TYPES: &[&str] = &[
-    "bool",
-    "bytes",
-    "double",
-    "int",
-    "list",
-    "map",
-    "null_type",
-    "string",
-    "timestamp",
-    "duration",
-    "type",
-    "uint",
-];

@@ -80,8 +80,8 @@ impl Subject for Described<'_> {
                     object.set("hash", text(&reference.target.to_string()));
                 }
                 if uses.has(name, "metadata") {
-                    let known = found.metadata.as_ref();
-                    object.set("metadata", known.map_or(Value::Null, |known| metadata(Some(known))));
+                    let given = found.metadata.as_ref().map(|given| metadata(Some(given)));
+                    object.set("metadata", given.unwrap_or(Value::Null));
                 }
                 object.into()
             }
@@ -158,13 +158,14 @@ fn texts<S: AsRef<str>>(all: &[S]) -> Value {
     Value::List(Arc::new(all.iter().map(|one| text(one.as_ref())).collect()))
 }
 
-/// A count; null where there is none, as everything that is not there.
-fn number(number: Option<u64>) -> Value {
-    number.map_or(Value::Null, |number| Value::Int(i64::try_from(number).unwrap_or(i64::MAX)))
+/// A text; null where there is none.
+fn text_or_null(given: Option<&str>) -> Value {
+    given.map_or(Value::Null, text)
 }
 
-fn text_or_null<S: AsRef<str>>(found: Option<S>) -> Value {
-    found.map_or(Value::Null, |found| text(found.as_ref()))
+/// A count; null where there is none.
+fn number(number: Option<u64>) -> Value {
+    number.map_or(Value::Null, |number| Value::Int(i64::try_from(number).unwrap_or(i64::MAX)))
 }
 
 /// The legacy text form of elements: joined by dots, dots inside an element replaced.
@@ -228,18 +229,18 @@ fn operation(operation: &log::Operation) -> Value {
     object.into()
 }
 
-/// Commit metadata; one that holds nothing but an empty message where there is no commit.
+/// Commit metadata. Where there is no commit an empty one, which has a message, lists and maps, and nothing else.
 fn commit(entry: Option<&LogEntry>, has: impl Fn(&str) -> bool) -> Value {
     let mut object = Object::default();
     let meta = entry.map(|entry| &entry.commit.meta);
     let header = entry.map(|entry| &entry.commit.header);
-    let first = |all: Option<&Vec<String>>| text_or_null(all.and_then(|all| all.first()));
+    let first = |all: Option<&Vec<String>>| text_or_null(all.and_then(|all| all.first()).map(String::as_str));
     let all = |all: Option<&Vec<String>>| texts(all.map_or(&[][..], Vec::as_slice));
     let (authors, signed) = (meta.map(|meta| &meta.authors), meta.map(|meta| &meta.signed_off_by));
     let commit_time = header.map(|header| Instant::from_micros(header.time));
     let fields: [(&str, &dyn Fn() -> Value); 12] = [
-        ("hash", &|| text_or_null(entry.map(|entry| entry.id.to_string()))),
-        ("committer", &|| text_or_null(meta.map(|meta| &meta.committer))),
+        ("hash", &|| text_or_null(entry.map(|entry| entry.id.to_string()).as_deref())),
+        ("committer", &|| text_or_null(meta.map(|meta| meta.committer.as_str()))),
         ("author", &|| first(authors)),
         ("authors", &|| all(authors)),
         ("signedOffBy", &|| first(signed)),
@@ -274,22 +275,22 @@ fn commit(entry: Option<&LogEntry>, has: impl Fn(&str) -> bool) -> Value {
     object.into()
 }
 
-/// An instant; times beyond what can be compared are read as the epoch.
+/// An instant, null where there is none; times beyond what can be compared are read as the epoch.
 fn time(instant: Option<Instant>) -> Value {
     let Some(instant) = instant else { return Value::Null };
     let time = DateTime::from_timestamp(instant.seconds, instant.nanos).unwrap_or_default();
     Value::Timestamp(time.fixed_offset())
 }
 
-/// Metadata of a reference; one that holds nothing where it was not asked for.
+/// Metadata of a reference; an empty one where it was not asked for or there is none.
 fn metadata(metadata: Option<&references::Metadata>) -> Value {
     let mut object = Object::default();
     let distance = metadata.and_then(|metadata| metadata.distance);
     object.set("numCommitsAhead", number(distance.map(|distance| distance.ahead)));
     object.set("numCommitsBehind", number(distance.map(|distance| distance.behind)));
     object.set("numTotalCommits", number(metadata.map(|metadata| metadata.total)));
-    object.set("commonAncestorHash", text_or_null(distance.map(|distance| distance.common.to_string())));
-    let head = metadata.map(|metadata| &metadata.head);
-    object.set("commitMetaOfHEAD", head.map_or(Value::Null, |head| commit(Some(head), |_| true)));
+    let common = distance.map(|distance| distance.common.to_string());
+    object.set("commonAncestorHash", text_or_null(common.as_deref()));
+    object.set("commitMetaOfHEAD", commit(metadata.map(|metadata| &metadata.head), |_| true));
     object.into()
 }
