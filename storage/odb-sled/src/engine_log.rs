@@ -173,18 +173,15 @@ fn objects_in(body: &[u8]) -> Option<Vec<(ObjectKind, ObjectId)>> {
     Some(whole.collect())
 }
 
-/// Position that the newest snapshot reaches to; 0 without one.
+/// Position that the newest snapshot reaches to; 0 without one. One whose name is not final is none.
 pub(crate) fn snapshot_end(engine: &Path) -> io::Result<i64> {
-    let mut newest = None;
+    let mut newest = 0;
     for entry in std::fs::read_dir(engine)? {
-        if let Ok(name) = entry?.file_name().into_string()
-            && name.starts_with(SNAPSHOT)
-        {
-            newest = newest.max(Some(name));
-        }
+        let name = entry?.file_name();
+        let position = name.to_str().and_then(|name| name.strip_prefix(SNAPSHOT));
+        newest = newest.max(position.and_then(|hex| i64::from_str_radix(hex, 16).ok()).unwrap_or(0));
     }
-    let position = newest.as_deref().and_then(|name| name.strip_prefix(SNAPSHOT));
-    Ok(position.and_then(|hex| i64::from_str_radix(hex, 16).ok()).unwrap_or(0))
+    Ok(newest)
 }
 
 fn base(lsn: i64) -> i64 {
@@ -369,5 +366,17 @@ mod tests {
             assert!(rest.is_empty());
             assert_eq!(varint(&mut &bytes[..bytes.len() - 1]), None);
         }
+    }
+
+    #[test]
+    fn a_snapshot_in_the_making_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(snapshot_end(folder.path()).unwrap(), 0);
+        for name in
+            ["snap.00000000000B7A64", "snap.0000000000000F00", "snap.00000000000E7F91.generating", "db"]
+        {
+            std::fs::write(folder.path().join(name), []).unwrap();
+        }
+        assert_eq!(snapshot_end(folder.path()).unwrap(), 0xb7a64);
     }
 }
