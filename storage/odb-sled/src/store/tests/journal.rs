@@ -4,6 +4,7 @@
 
 use std::{
     fs, io,
+    os::unix::fs::FileExt as _,
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -206,20 +207,11 @@ async fn a_batch_for_a_page_that_cannot_be_read_is_refused_and_nothing_else() {
             at = Some(CommitId::new(to.id));
         }
     }
-    // What is in the snapshot is not looked at when the engine opens.
-    drop(SledStore::open(&config).unwrap());
-    drop(SledStore::open(&config).unwrap());
+    // Turned under an open engine, which has not read that page yet: at open it would look at the end of its log.
     let main = config.path.join("sled/db");
-    let mut bytes = fs::read(&main).unwrap();
     let key = *blake3::hash(&7u32.to_be_bytes()).as_bytes();
-    // A leaf leaves out what its keys have in common.
-    let places: Vec<usize> = (0..bytes.len() - 24).filter(|at| bytes[*at..*at + 24] == key[8..]).collect();
-    assert!(!places.is_empty());
-    for place in places {
-        bytes[place] ^= 1;
-    }
-    fs::write(&main, bytes).unwrap();
     let store = SledStore::open(&config).unwrap();
+    turn_bits_behind(&main, &key);
     assert!(store.request(&key).await.is_err());
     let result = store.commit(request(at, &commit("later"), 7)).await;
     assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
@@ -227,15 +219,24 @@ async fn a_batch_for_a_page_that_cannot_be_read_is_refused_and_nothing_else() {
     land(&store, moved(at, &commit("other"))).await;
     settle(&store);
     drop(store);
+    turn_bits_behind(&main, &key);
     let store = SledStore::open(&config).unwrap();
     assert_eq!(store.reference(&main_name()).await.unwrap().unwrap().number, 601);
-    let copied = folder.path().join("copied");
-    crate::copy_damaged(&config.path, &copied, [0; 16]).unwrap_err();
-    drop(store);
-    crate::copy_damaged(&config.path, &copied, [0; 16]).unwrap();
-    let store = SledStore::salvage(&SledConfig::new(&copied)).unwrap();
-    let read = store.read_objects(None, usize::MAX, usize::MAX).await.unwrap();
-    assert_eq!(read.iter().filter(|(_, object)| object.is_ok()).count(), 601);
+    assert!(store.request(&key).await.unwrap().is_some());
+    assert_eq!(store.audit().await.unwrap(), []);
+}
+
+/// Turns a bit behind every place in a file where the end of `key` stands; done twice, it is as before. A leaf leaves out
+/// what its keys have in common, so the beginning may be missing.
+fn turn_bits_behind(file: &Path, key: &[u8; 32]) {
+    let bytes = fs::read(file).unwrap();
+    let opened = fs::OpenOptions::new().write(true).open(file).unwrap();
+    let places: Vec<usize> =
+        bytes.windows(24).enumerate().filter(|(_, part)| *part == &key[8..]).map(|(at, _)| at + 24).collect();
+    assert!(!places.is_empty());
+    for place in places {
+        opened.write_all_at(&[bytes[place] ^ 1], place as u64).unwrap();
+    }
 }
 
 fn main_name() -> RefName {
