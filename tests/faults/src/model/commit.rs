@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lochan_storage_engine::commit::{GivenId, Operation, Request};
-use lochan_storage_model::{ConflictKind, ContentId, ContentKey};
+use lochan_storage_model::{ConflictKind, ContentId, ContentKey, ContentType};
 
 use super::namespaces::{self, Concerns};
 use super::state::{Held, Planned, State, Wanted, WantedId};
@@ -95,12 +95,16 @@ pub enum Unchanged {
 /// What the request does on `head`, of a client that has seen `seen`.
 pub fn plan(request: &Request, seen: &State, head: &State, unchanged: Unchanged) -> Result<Planned, Refusal> {
     check_alone(request)?;
-    let mut free: BTreeSet<ContentId> = BTreeSet::new();
+    if has_duplicates(&request.operations) {
+        return Err(Refusal::Bad);
+    }
+    let mut free: BTreeMap<ContentId, (&ContentKey, ContentType)> = BTreeMap::new();
+    let mut other_type = false;
     let mut deleted: BTreeSet<&ContentKey> = BTreeSet::new();
     for operation in &request.operations {
         if let Operation::Delete(key) = operation {
             deleted.insert(key);
-            free.extend(seen.contents.get(key).map(|held| held.id));
+            free.extend(seen.contents.get(key).map(|held| (held.id, (key, held.content_type()))));
         }
     }
     let mut planned = Planned::default();
@@ -112,24 +116,29 @@ pub fn plan(request: &Request, seen: &State, head: &State, unchanged: Unchanged)
         match operation {
             Operation::Put { content, id, .. } => {
                 let wanted = match (held, id) {
+                    // The deletion of the same key speaks for it, whatever was seen there.
+                    (_, GivenId::New) if deleted.contains(key) => WantedId::New,
                     (None, GivenId::New) => {
                         expected.push((key, Expected::Nothing));
                         WantedId::New
                     }
-                    // A rename: the id moves to one key only.
-                    (None, GivenId::Id(id)) if free.remove(id) => {
+                    // A rename: the id moves to one key only, and its old key is not filled anew behind it.
+                    (None, GivenId::Id(id)) => {
+                        let (old, was) = free.remove(id).ok_or(Refusal::Bad)?;
+                        if was != content.content_type() {
+                            return Err(Refusal::Bad);
+                        }
+                        deleted.remove(old);
                         expected.push((key, Expected::Nothing));
                         WantedId::Is(*id)
                     }
-                    (None, _) => return Err(Refusal::Bad),
-                    (Some(_), GivenId::New) if deleted.contains(key) => WantedId::New,
-                    (Some(held), GivenId::Id(id))
-                        if held.id == *id && held.content_type() == content.content_type() =>
-                    {
+                    (Some(held), GivenId::Id(id)) if held.id == *id => {
+                        // A content keeps its type; but conflicts are told first.
+                        other_type |= held.content_type() != content.content_type();
                         expected.push((key, Expected::Exactly(held.clone())));
                         WantedId::Is(*id)
                     }
-                    (Some(_), _) => return Err(Refusal::Bad),
+                    _ => return Err(Refusal::Bad),
                 };
                 let is_update = matches!((held, id), (Some(_), GivenId::Id(_)));
                 if !is_update {
@@ -138,7 +147,9 @@ pub fn plan(request: &Request, seen: &State, head: &State, unchanged: Unchanged)
                 planned.contents.insert(key.clone(), Some(Wanted { id: wanted, content: content.clone() }));
             }
             Operation::Delete(_) => {
-                concerns.deleted.insert(key.clone());
+                if held.is_some() {
+                    concerns.deleted.insert(key.clone());
+                }
                 if held.is_some_and(Held::is_namespace) {
                     concerns.ended.insert(key.clone());
                 }
@@ -171,6 +182,9 @@ pub fn plan(request: &Request, seen: &State, head: &State, unchanged: Unchanged)
     if !conflicts.is_empty() {
         return Err(Refusal::Conflicts(conflicts));
     }
+    if other_type {
+        return Err(Refusal::Bad);
+    }
     for put in &request.system {
         planned.system.insert(put.path.clone(), put.value.as_ref().map(|json| json.to_vec()));
     }
@@ -181,7 +195,7 @@ pub fn plan(request: &Request, seen: &State, head: &State, unchanged: Unchanged)
 pub fn check_alone(request: &Request) -> Result<(), Refusal> {
     let nothing = request.operations.is_empty() && request.system.is_empty();
     let paths: BTreeSet<_> = request.system.iter().map(|put| &put.path).collect();
-    if nothing || has_duplicates(&request.operations) || paths.len() < request.system.len() {
+    if nothing || paths.len() < request.system.len() {
         return Err(Refusal::Bad);
     }
     Ok(())
