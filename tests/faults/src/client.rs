@@ -300,15 +300,18 @@ impl Client {
             }
             let request = self.request(Method::GET, &format!("/{spec}/history"));
             let mut request = request.query(&[("fetch", "ALL"), ("max-records", &wanted.to_string())]);
-            if let Some(limit) = limit {
-                request = request.query(&[("limit-hash", &limit.0)]);
-            }
             if let Some(token) = &token {
                 request = request.query(&[("page-token", token)]);
             }
             let page: LogPage = Self::read(request).await?.with_context(|| format!("no log of {spec}"))?;
             for entry in page.log_entries {
-                all.push(logged(entry)?);
+                let entry = logged(entry)?;
+                // Not by `limit-hash`: where a page ends just before that commit, it is not told, as Nessie does.
+                let is_last = limit == Some(&entry.hash);
+                all.push(entry);
+                if is_last {
+                    return Ok(all);
+                }
             }
             token = page.token;
             if token.is_none() {
