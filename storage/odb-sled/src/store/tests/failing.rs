@@ -15,6 +15,7 @@ use lochan_storage_odb::{
 use super::*;
 use crate::{positions::Positions, trouble::Trouble};
 
+/// A disk that fails when told.
 struct Failing(Arc<AtomicBool>);
 
 impl Syncer for Failing {
@@ -27,8 +28,15 @@ impl Syncer for Failing {
     }
 }
 
+/// A store on such a disk, and what tells it.
+pub(super) fn failing(config: &SledConfig) -> (SledStore, Arc<AtomicBool>) {
+    let fails = Arc::new(AtomicBool::new(false));
+    let store = SledStore::open_with(config, |_, _| Box::new(Failing(Arc::clone(&fails)))).unwrap();
+    (store, fails)
+}
+
 /// Waits until the store takes writes again.
-async fn recovered(store: &SledStore) {
+pub(super) async fn recovered(store: &SledStore) {
     while store.writes() != Writes::Allowed {
         tokio::task::yield_now().await;
     }
@@ -37,9 +45,8 @@ async fn recovered(store: &SledStore) {
 #[tokio::test]
 async fn after_a_failed_sync_writes_are_refused_until_the_disk_takes_them_and_reads_go_on() {
     let folder = tempfile::tempdir().unwrap();
-    let fails = Arc::new(AtomicBool::new(false));
     let config = SledConfig::new(folder.path().join("store"));
-    let store = SledStore::open_with(&config, |_, _| Box::new(Failing(Arc::clone(&fails)))).unwrap();
+    let (store, fails) = failing(&config);
     let (first, second, third) = (commit("first"), commit("second"), commit("third"));
     let (at_first, at_second) = (CommitId::new(first.id), CommitId::new(second.id));
     land(&store, moved(None, &first)).await;
@@ -81,9 +88,8 @@ async fn after_a_failed_sync_writes_are_refused_until_the_disk_takes_them_and_re
 #[tokio::test]
 async fn a_disk_that_has_lost_what_was_acknowledged_is_told_and_not_written_to() {
     let folder = tempfile::tempdir().unwrap();
-    let fails = Arc::new(AtomicBool::new(false));
     let config = SledConfig::new(folder.path().join("store"));
-    let store = SledStore::open_with(&config, |_, _| Box::new(Failing(Arc::clone(&fails)))).unwrap();
+    let (store, fails) = failing(&config);
     let (first, second) = (commit("first"), commit("second"));
     land(&store, moved(None, &first)).await;
     settle(&store);
@@ -130,9 +136,8 @@ async fn a_full_disk_is_told_apart_and_passes_by_itself() {
 #[tokio::test]
 async fn numbers_of_batches_go_on_after_an_engine_was_opened_anew() {
     let folder = tempfile::tempdir().unwrap();
-    let fails = Arc::new(AtomicBool::new(false));
     let config = SledConfig::new(folder.path().join("store"));
-    let store = SledStore::open_with(&config, |_, _| Box::new(Failing(Arc::clone(&fails)))).unwrap();
+    let (store, fails) = failing(&config);
     land(&store, put(0..1)).await;
     settle(&store);
     fails.store(true, Ordering::Release);

@@ -3,7 +3,7 @@
 #![allow(clippy::await_holding_lock, reason = "only the thread that takes in waits for it, which is meant")]
 
 use std::{
-    fs, io,
+    fs,
     os::unix::fs::FileExt as _,
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
@@ -11,26 +11,11 @@ use std::{
 
 use lochan_storage_odb::{ExpectedRecord, RecordChange, RecordSpace, RequestKey, Writes};
 
-use super::{damage::copy, *};
-
-/// A disk that fails when told.
-struct Failing(Arc<AtomicBool>);
-
-impl Syncer for Failing {
-    fn sync(&self) -> io::Result<()> {
-        if self.0.load(Ordering::Acquire) { Err(io::Error::other("the disk is gone")) } else { Ok(()) }
-    }
-
-    fn sync_journal(&self, _: &File) -> io::Result<()> {
-        self.sync()
-    }
-}
-
-fn failing(config: &SledConfig) -> (SledStore, Arc<AtomicBool>) {
-    let fails = Arc::new(AtomicBool::new(false));
-    let store = SledStore::open_with(config, |_, _| Box::new(Failing(Arc::clone(&fails)))).unwrap();
-    (store, fails)
-}
+use super::{
+    damage::copy,
+    failing::{failing, recovered},
+    *,
+};
 
 /// A commit that fails, and what comes after it.
 async fn fail_once(store: &SledStore, fails: &AtomicBool, batch: Batch) {
@@ -84,9 +69,7 @@ async fn a_deletion_of_unknown_outcome_is_no_loss_at_the_next_failure() {
     fails.store(true, Ordering::Release);
     assert!(matches!(store.delete_objects(&[(gone.kind, gone.id)], 1).await, Err(StoreError::Unknown(_))));
     fails.store(false, Ordering::Release);
-    while store.writes() != Writes::Allowed {
-        tokio::task::yield_now().await;
-    }
+    recovered(&store).await;
     assert_eq!(store.object(gone.kind, gone.id).await.unwrap(), None, "the record was whole");
     fail_once(&store, &fails, put(&object(2))).await;
     land(&store, put(&gone)).await;
@@ -152,9 +135,7 @@ async fn a_point_does_not_reach_over_a_batch_of_unknown_outcome() {
     assert_eq!(point.references, []);
     assert_eq!(store.scan_objects(None, 9).await.unwrap().len(), 1);
     fails.store(false, Ordering::Release);
-    while store.writes() != Writes::Allowed {
-        tokio::task::yield_now().await;
-    }
+    recovered(&store).await;
     let (point, _) = store.point().await.unwrap();
     let later = store.scan_objects(Some(end), 9).await.unwrap();
     assert_eq!(
