@@ -12,6 +12,10 @@
 #              Maven or no Java 21)
 #   oidc       tokens of a real OpenID Connect provider, from npm (skipped where there is no Node)
 #   spark      Apache Spark over Iceberg REST, the native catalog and Nessie's SQL     (*)
+#   trino      Trino over Iceberg REST and its Nessie catalog                          (*)
+#   flink      Flink SQL, a streaming job with checkpoints among it, over both         (*)
+#   dbt        models, seeds and tests through Trino on a branch, which is then merged (*)
+#   airflow    a DAG that works on a branch                                            (*)
 #   kits       further test kits, each against a server of its own where it asks for it (*)
 #   KIT        one of them: nessie-golden, nessie-rest, nessie-java, pyiceberg, duckdb, field-cases
 #
@@ -48,6 +52,10 @@ title_of() {
     import) echo "import from a real Nessie $NESSIE_VERSION" ;;
     oidc) echo "tokens of node-oidc-provider $OIDC_PROVIDER_VERSION" ;;
     spark) echo "Spark 3.5 (Iceberg REST, native, Nessie SQL)" ;;
+    trino) echo "Trino 476 (Iceberg REST, Nessie catalog)" ;;
+    flink) echo "Flink 1.20 (Iceberg REST, native)" ;;
+    dbt) echo "dbt 1.10 with Trino, on a branch" ;;
+    airflow) echo "Airflow 2.11, a branch per run" ;;
     nessie-golden) echo "recorded answers of Nessie 0.108.8" ;;
     nessie-rest) echo "Nessie REST tests, v1 and v2, none excepted" ;;
     nessie-java) echo "Apache Iceberg's NessieCatalog (Java), v1 and v2" ;;
@@ -87,7 +95,7 @@ while [ $# -gt 0 ]; do
       if [[ ${1:-} =~ ^[0-9]+$ ]]; then seconds=$1; shift; fi
       run_fuzz "$seconds" || failed+=("$name")
       ;;
-    spark) kit_binaries && run_spark || failed+=("$name") ;;
+    spark | trino | flink | dbt | airflow) kit_binaries && run_engine "$name" || failed+=("$name") ;;
     kits) kits+=("${ALL_KITS[@]}") ;;
     *)
       [[ " ${ALL_KITS[*]} " == *" $name "* ]] || fail "unknown suite '$name' (see --help)"

@@ -9,18 +9,19 @@ s3_for_kits() {
   s3_secret=$(json "$work/s3.json" secret_key) s3_region=$(json "$work/s3.json" region)
 }
 
-run_spark() {
-  local smoke="$LOCHAN_KITS/../engines/spark/smoke.sh" nessie
-  if [ ! -x "$smoke" ]; then say "spark: skipped, its folder is not there"; return 0; fi
+# run_engine NAME: its smoke test, which asserts every row it reads, over each catalog that it has.
+run_engine() {
+  local name=$1 smoke="$LOCHAN_KITS/../engines/$1/smoke.sh" nessie
+  if [ ! -x "$smoke" ]; then say "$name: skipped, its folder is not there"; return 0; fi
   s3_for_kits
-  start_server spark
-  nessie=$(json "$work/spark.json" nessie)
-  say "running Spark (the first time downloads about 430 MB)"
-  NESSIE_URI="${nessie%/}/v2" ICEBERG_URI=$(json "$work/spark.json" iceberg) S3_ENDPOINT=$s3_endpoint S3_KEY=$s3_key \
+  start_server "$name"
+  nessie=$(json "$work/$name.json" nessie)
+  say "running $name (the first time downloads up to 840 MB)"
+  NESSIE_URI="${nessie%/}/v2" ICEBERG_URI=$(json "$work/$name.json" iceberg) S3_ENDPOINT=$s3_endpoint S3_KEY=$s3_key \
     S3_SECRET=$s3_secret S3_REGION=$s3_region BUCKET=$(json "$work/s3.json" bucket) HISTORY=full \
-    "$smoke" all | tee "$work/spark.out" || { tail -n 20 "$work/spark.log" >&2; return 1; }
-  stop spark
-  result spark "$(counts "$work/spark.out")"
+    "$smoke" | tee "$work/$name.out" || { tail -n 20 "$work/$name.log" >&2; return 1; }
+  stop "$name"
+  result "$name" "$(counts "$work/$name.out")"
 }
 
 # The bar of each kit: at least so many checks pass, and each of the named ones.
