@@ -1,22 +1,17 @@
 //! The machine, driven step by step.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-    time::Duration,
-};
+mod bench;
 
-use lochan_storage_model::{
-    Clock, CommitId, CommitMeta, Content, ContentKey, Micros, RefName, ports::SystemRng,
-};
+use std::{sync::Arc, time::Duration};
+
+use lochan_storage_model::{Clock, CommitId, CommitMeta, Micros, ports::SystemRng};
 use lochan_storage_odb::{
-    Batch, Change, ExpectedReference, LogMeta, RefKind, RefOperation, ReferenceChange, Store, StoreError,
+    Batch, Change, ExpectedReference, RefKind, Store, StoreError,
     memory::{Failure, Memory},
 };
 use tokio::sync::oneshot;
 
+use self::bench::*;
 use super::*;
 use crate::{
     commit::{CommitPlan, GivenId, Operation, Request},
@@ -24,141 +19,6 @@ use crate::{
     merge::{MergePlan, MergeRequest, Rules},
     testing,
 };
-
-/// A clock that stands still until told.
-struct Stopped(AtomicI64);
-
-impl Clock for Stopped {
-    fn now(&self) -> Micros {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-fn name(text: &str) -> RefName {
-    RefName::new(text).unwrap()
-}
-
-fn key(text: &str) -> ContentKey {
-    ContentKey::new([text]).unwrap()
-}
-
-fn table(location: &str) -> Content {
-    Content::IcebergTable {
-        metadata_location: location.to_owned(),
-        snapshot_id: 1,
-        schema_id: 0,
-        spec_id: 0,
-        sort_order_id: 0,
-    }
-}
-
-fn ref_change(
-    branch: &str,
-    expected: ExpectedReference,
-    new: Option<(RefKind, CommitId)>,
-) -> ReferenceChange {
-    let log = LogMeta {
-        operation: RefOperation::Assign,
-        principal: String::new(),
-        request: None,
-        run: None,
-        time: 0,
-    };
-    ReferenceChange { name: name(branch), expected, new, log }
-}
-
-/// `main` goes back from `head` to the empty state.
-fn reset(head: CommitId) -> ReferenceChange {
-    let at = ExpectedReference::At(RefKind::Branch, head);
-    ref_change("main", at, Some((RefKind::Branch, CommitId::NO_ANCESTOR)))
-}
-
-struct Bench {
-    store: Arc<Memory>,
-    core: Arc<Core>,
-    machine: Machine,
-}
-
-type Waiting = oneshot::Receiver<Result<Verdict, Error>>;
-
-impl Bench {
-    async fn new(branches: &[&str], group_max: usize) -> Self {
-        Self::with(branches, Options { group_max, ..Options::default() }).await
-    }
-
-    async fn with(branches: &[&str], options: Options) -> Self {
-        let store = Arc::new(Memory::new());
-        for branch in branches {
-            let new = Some((RefKind::Branch, CommitId::NO_ANCESTOR));
-            let references = vec![ref_change(branch, ExpectedReference::Absent, new)];
-            store.commit(Batch { changes: vec![Change { references, ..Change::default() }] }).await.unwrap();
-        }
-        Self::on(store, options)
-    }
-
-    /// A machine on a store that others may write to.
-    fn on(store: Arc<Memory>, options: Options) -> Self {
-        let core = Arc::new(Core::new(
-            store.clone(),
-            Arc::new(Stopped(AtomicI64::new(1_000_000))),
-            Arc::new(SystemRng),
-            Rules::default(),
-            options,
-        ));
-        Self { store, machine: Machine::new(core.clone()), core }
-    }
-
-    /// Plans a put of a new table on the branch's present head and queues it.
-    async fn put(&mut self, branch: &str, table_name: &str) -> Waiting {
-        let head = self.core.head(&name(branch)).await.unwrap();
-        let mut request =
-            Request::new(name(branch), head.reference.target, CommitMeta::default(), Who::default());
-        request.operations.push(Operation::Put {
-            key: key(table_name),
-            content: table(table_name),
-            id: GivenId::New,
-        });
-        let mut plan = CommitPlan::new(request).unwrap();
-        let proposal = Box::new(plan.plan(&self.core, &head).await.unwrap().unwrap());
-        let (reply, verdict) = oneshot::channel();
-        self.machine.admit(Job::Propose { branch: name(branch), proposal, reply });
-        verdict
-    }
-
-    /// Queues a change of references alone.
-    fn refs(&mut self, references: Vec<ReferenceChange>) -> Waiting {
-        let (reply, verdict) = oneshot::channel();
-        let (requires, objects, records) = (Vec::new(), Vec::new(), Vec::new());
-        self.machine.admit(Job::Refs { references, requires, objects, records, reply });
-        verdict
-    }
-
-    async fn step(&mut self) -> usize {
-        let mut prepared = self.machine.prepare().await;
-        let changes = prepared.batch.changes.len();
-        let outcome = self.store.commit(std::mem::take(&mut prepared.batch)).await;
-        self.machine.settle(prepared, outcome).await;
-        changes
-    }
-}
-
-fn landed(verdict: Waiting) -> Landed {
-    match verdict.blocking_recv_now() {
-        Ok(Verdict::Landed(landed)) => landed,
-        other => panic!("{other:?}"),
-    }
-}
-
-trait Now {
-    fn blocking_recv_now(self) -> Result<Verdict, Error>;
-}
-
-impl Now for Waiting {
-    /// The verdict, which must be there already.
-    fn blocking_recv_now(mut self) -> Result<Verdict, Error> {
-        self.try_recv().expect("the verdict is there")
-    }
-}
 
 #[tokio::test]
 async fn unrelated_commits_planned_on_one_head_all_land_in_one_batch() {
