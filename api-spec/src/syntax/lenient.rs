@@ -1,8 +1,53 @@
 //! Lenient readers shared by the request types.
 
 use std::fmt;
+use std::marker::PhantomData;
 
+use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, de};
+
+/// A value read from an object and from nothing else: derived readers would take a list of the fields too.
+pub(crate) struct Object<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Visitor<T> {
+            type Value = Object<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+
+        deserializer.deserialize_map(Visitor(PhantomData))
+    }
+}
+
+/// Reads an object; see [`Object`].
+pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Object::deserialize(deserializer).map(|Object(value)| value)
+}
+
+/// Reads an object or null.
+pub(crate) fn object_or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    Option::<Object<T>>::deserialize(deserializer).map(|read| read.map(|Object(value)| value))
+}
+
+/// Reads a list of objects; null is an empty one.
+pub(crate) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let read = Option::<Vec<Object<T>>>::deserialize(deserializer)?;
+    Ok(read.unwrap_or_default().into_iter().map(|Object(value)| value).collect())
+}
 
 /// Reads null as the default value; together with `#[serde(default)]` absent and null mean the same.
 pub(crate) fn null_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>

@@ -274,7 +274,7 @@ pub fn all() -> Vec<Row> {
         row("filter: length", text(16 << 10), text((16 << 10) + 1), 400, "longer than 16384 bytes"),
         row("filter: depth of brackets", brackets(48), brackets(49), 400, "nest deeper than 48"),
         row("filter: operators", operators(2_000), operators(2_001), 400, "more than 2000 operators"),
-        row("filter: loops in loops", loops(3), loops(4), 400, "more than 3 macros"),
+        row("filter: loops in loops", loops(8), loops(9), 400, "more than 8 macros"),
         row("filter: steps", steps(499), steps(500), 400, "more than 200000 steps"),
         row("page token", token(TOKEN_CHARS_MAX), token(TOKEN_CHARS_MAX + 1), 400, "longer than 8192"),
         row("tables of one transaction", transaction(1_000), transaction(1_001), 400, "at most 1000 tables"),

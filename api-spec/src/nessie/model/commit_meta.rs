@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::syntax::Instant;
@@ -145,8 +144,7 @@ struct RawCommitMeta {
     commit_time: Option<Instant>,
     hash: Option<String>,
     #[serde(default, deserialize_with = "null_default")]
-    #[cfg_attr(feature = "openapi", schemars(with = "Vec<serde_json::Value>"))]
-    parent_commit_hashes: Vec<IgnoredAny>,
+    parent_commit_hashes: Vec<String>,
 }
 
 impl From<RawCommitMeta> for CommitMetaInput {

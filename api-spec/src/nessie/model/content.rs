@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::syntax::key::check_namespace;
-use crate::syntax::lenient::{TextOrNumber, null_default};
+use crate::syntax::lenient::{TextOrNumber, null_default, object};
 
 /// The kind of a content, as entries and CEL name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -288,7 +288,7 @@ impl TryFrom<RawContent> for Content {
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        RawContent::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
+        object::<D, RawContent>(deserializer)?.try_into().map_err(serde::de::Error::custom)
     }
 }
 

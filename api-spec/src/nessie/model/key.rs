@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use crate::syntax::key::{
     KeyError, check_key, encode_canonical, encode_escaped, encode_legacy, join_plain, parse,
 };
-use crate::syntax::lenient::null_default;
+use crate::syntax::lenient::{null_default, object};
 
 /// The name of a content: 1 to 20 elements (none only where a caller allows it).
 ///
@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for ContentKey {
             #[serde(default, deserialize_with = "null_default")]
             elements: Vec<String>,
         }
-        let raw = Raw::deserialize(deserializer)?;
+        let raw: Raw = object(deserializer)?;
         Self::new(raw.elements).map_err(de::Error::custom)
     }
 }

@@ -1,9 +1,10 @@
 //! Merge and transplant requests.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use super::operation::{ContentMetadata, Documentation};
 use crate::nessie::model::{CommitMetaInput, Content, ContentKey};
-use crate::syntax::lenient::{boolean, null_default};
+use crate::syntax::lenient::{boolean, null_default, object, object_or_null, objects};
 
 /// What happens to a key that both sides may have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -30,8 +31,8 @@ impl MergeBehavior {
     }
 }
 
-/// Behaviour of one key. Documentation and metadata fields are ignored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Behaviour of one key. Documentation and metadata are ignored, but must have their shape.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MergeKeyBehavior {
@@ -47,6 +48,33 @@ pub struct MergeKeyBehavior {
     pub resolved_content: Option<Content>,
 }
 
+#[derive(Deserialize)]
+#[serde(rename = "MergeKeyBehavior", rename_all = "camelCase")]
+struct RawMergeKeyBehavior {
+    key: ContentKey,
+    merge_behavior: MergeBehavior,
+    expected_target_content: Option<Content>,
+    resolved_content: Option<Content>,
+    #[serde(default, deserialize_with = "objects", rename = "metadata")]
+    _metadata: Vec<ContentMetadata>,
+    #[serde(default, deserialize_with = "object_or_null", rename = "expectedTargetDocumentation")]
+    _expected_target_documentation: Option<Documentation>,
+    #[serde(default, deserialize_with = "object_or_null", rename = "resolvedDocumentation")]
+    _resolved_documentation: Option<Documentation>,
+}
+
+impl<'de> Deserialize<'de> for MergeKeyBehavior {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw: RawMergeKeyBehavior = object(deserializer)?;
+        Ok(Self {
+            key: raw.key,
+            merge_behavior: raw.merge_behavior,
+            expected_target_content: raw.expected_target_content,
+            resolved_content: raw.resolved_content,
+        })
+    }
+}
+
 /// Body of a v2 merge. The booleans are read under both their spellings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
@@ -60,7 +88,7 @@ pub struct MergeRequestV2 {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The merge commit's meta; wins over `message` when its own is not empty.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "object_or_null", skip_serializing_if = "Option::is_none")]
     pub commit_meta: Option<CommitMetaInput>,
     /// Behaviours per key.
     #[serde(default, deserialize_with = "null_default", skip_serializing_if = "Vec::is_empty")]

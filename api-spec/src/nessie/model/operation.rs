@@ -1,11 +1,10 @@
 //! Operations: what a commit does to keys.
 
-use serde::de::IgnoredAny;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::nessie::model::{CommitMetaInput, Content, ContentKey, ReferenceV2};
-use crate::syntax::lenient::null_default;
+use crate::syntax::lenient::{TextOrNumber, null_default, object, object_or_null, objects};
 
 /// One operation of a commit request, or of a log entry before its view is chosen.
 ///
@@ -94,21 +93,21 @@ struct RawOperation {
     /// Checked for its shape by being read, as what follows.
     #[serde(rename = "expectedContent")]
     _expected_content: Option<Content>,
-    #[serde(default, deserialize_with = "null_default", rename = "metadata")]
+    #[serde(default, deserialize_with = "objects", rename = "metadata")]
     _metadata: Vec<ContentMetadata>,
-    #[serde(rename = "documentation")]
+    #[serde(default, deserialize_with = "object_or_null", rename = "documentation")]
     _documentation: Option<Documentation>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct ContentMetadata {
     #[serde(rename = "variant")]
-    _variant: IgnoredAny,
+    _variant: TextOrNumber,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Documentation {
+pub(super) struct Documentation {
     #[serde(rename = "mimeType")]
     _mime_type: String,
     #[serde(rename = "text")]
@@ -117,7 +116,7 @@ struct Documentation {
 
 impl<'de> Deserialize<'de> for Operation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = RawOperation::deserialize(deserializer)?;
+        let raw: RawOperation = object(deserializer)?;
         let fail = |message: &str| Err(de::Error::custom(message));
         let Some(kind) = raw.kind else {
             return fail("the operation has no 'type'; it must be PUT, DELETE or UNCHANGED");
@@ -169,6 +168,7 @@ impl From<OperationV2> for OperationV1 {
 #[serde(rename_all = "camelCase")]
 pub struct Operations {
     /// Message, authors and properties.
+    #[serde(deserialize_with = "object")]
     pub commit_meta: CommitMetaInput,
     /// What to do; a request without any is refused by the endpoint.
     #[serde(default, deserialize_with = "null_default")]

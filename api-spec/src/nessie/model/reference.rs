@@ -1,12 +1,11 @@
 //! References: branches, tags and detached commits.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::nessie::model::{CommitMetaV1, CommitMetaV2};
+use crate::nessie::model::{CommitMetaInput, CommitMetaV1, CommitMetaV2};
+use crate::syntax::lenient::object_or_null;
 use crate::syntax::reference::{
     HASH_OR_RELATIVE_MESSAGE, HashSpec, NAME_MESSAGE, ReferenceError, check_name,
 };
@@ -203,9 +202,25 @@ struct RawReference {
     )]
     hash: Option<String>,
     /// Checked for its shape by being read.
-    #[serde(rename = "metadata")]
+    #[serde(default, rename = "metadata", deserialize_with = "object_or_null")]
     #[cfg_attr(feature = "openapi", schemars(skip))]
-    _metadata: Option<BTreeMap<String, IgnoredAny>>,
+    _metadata: Option<RawMetadata>,
+}
+
+/// What clients echo of a reference they have read.
+#[derive(Deserialize)]
+#[serde(rename = "ReferenceMetadata", rename_all = "camelCase")]
+struct RawMetadata {
+    #[serde(rename = "numCommitsAhead")]
+    _num_commits_ahead: Option<i32>,
+    #[serde(rename = "numCommitsBehind")]
+    _num_commits_behind: Option<i32>,
+    #[serde(default, rename = "commitMetaOfHEAD", deserialize_with = "object_or_null")]
+    _commit_meta_of_head: Option<CommitMetaInput>,
+    #[serde(rename = "commonAncestorHash")]
+    _common_ancestor_hash: Option<String>,
+    #[serde(rename = "numTotalCommits")]
+    _num_total_commits: Option<i64>,
 }
 
 impl TryFrom<RawReference> for ReferenceInput {

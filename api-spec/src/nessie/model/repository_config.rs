@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::syntax::cutoff::CutoffPolicy;
 use crate::syntax::duration::IsoDuration;
-use crate::syntax::lenient::null_default;
+use crate::syntax::lenient::{object, objects};
 
 /// A stored setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -65,7 +65,7 @@ struct RawConfig {
     #[serde(rename = "type")]
     kind: Option<String>,
     default_cutoff_policy: Option<String>,
-    #[serde(default, deserialize_with = "null_default")]
+    #[serde(default, deserialize_with = "objects")]
     per_ref_cutoff_policies: Vec<ReferenceCutoffPolicy>,
     new_files_grace_period: Option<IsoDuration>,
     expected_file_count_per_content: Option<i32>,
@@ -74,7 +74,7 @@ struct RawConfig {
 impl<'de> Deserialize<'de> for RepositoryConfig {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
-        let raw = RawConfig::deserialize(deserializer)?;
+        let raw: RawConfig = object(deserializer)?;
         match raw.kind.as_deref() {
             Some("GARBAGE_COLLECTOR") => {}
             Some(other) => {

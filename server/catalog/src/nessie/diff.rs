@@ -4,7 +4,7 @@ use lochan_storage_engine::{index::Range, state::State};
 use lochan_storage_model::{CommitId, Content, ContentId, ContentKey, Entry, RefName};
 
 use super::{
-    Page, Point,
+    Page, Point, Start,
     entries::Restriction,
     filter::{Filter, Kind, values},
     page::Filling,
@@ -37,7 +37,7 @@ pub struct Query {
     /// Most keys of a page; all without it.
     pub size: Option<usize>,
     /// Where to begin.
-    pub resume: Option<Resume>,
+    pub resume: Start<Resume>,
 }
 
 /// One side of a key that differs.
@@ -76,7 +76,7 @@ impl Catalog {
         to: &Point,
         query: &Query,
     ) -> Result<Compared, Error> {
-        let resume = query.resume.as_ref();
+        let resume = query.resume.token();
         let rights = (
             self.rights_on(from, resume.map(|resume| resume.from)).await?,
             self.rights_on(to, resume.map(|resume| resume.to)).await?,
@@ -85,16 +85,17 @@ impl Catalog {
         self.authorize(who, &check.and(Access::ViewReference, rights.1.as_ref())).await?;
         let mut from = self.resolve_point(from, "\"From\" hash").await?;
         let mut to = self.resolve_point(to, "\"To\" hash").await?;
-        if let Some(resume) = &query.resume {
+        if let Some(resume) = resume {
             (from.commit, to.commit) = (resume.from, resume.to);
         }
         let filter = self.filters().compile(Kind::Differences, query.filter.as_deref())?;
         let bounds = query.only.bounds(false)?;
         let (left, right) = (self.engine().at(from.commit).await?, self.engine().at(to.commit).await?);
+        query.resume.check()?;
         bounds.check(&left).await?;
         bounds.check(&right).await?;
         let mut range = bounds.range;
-        if let Some(resume) = &query.resume {
+        if let Some(resume) = resume {
             range = range.from(resume.key.index_key().as_bytes());
         }
         let mut source = Source::new(&left, &right, &query.only, range).await?;

@@ -8,7 +8,7 @@ use lochan_storage_engine::{
 use lochan_storage_model::{CommitId, Content, ContentId, ContentKey, ContentType, Entry, RefName};
 
 use super::{
-    Page, Point,
+    Page, Point, Start,
     filter::{Filter, Kind, values},
     page::Filling,
 };
@@ -125,7 +125,7 @@ pub struct List {
     /// Most keys of a page; all without it.
     pub size: Option<usize>,
     /// Where to begin.
-    pub from: Option<Resume>,
+    pub from: Start<Resume>,
 }
 
 /// A key of a listing.
@@ -149,19 +149,22 @@ impl Catalog {
         point: &Point,
         list: &List,
     ) -> Result<(Effective, Page<Listed, Resume>), Error> {
-        let rights = self.rights_on(point, list.from.as_ref().map(|from| from.commit)).await?;
+        let rights = self.rights_on(point, list.from.token().map(|from| from.commit)).await?;
         self.authorize(who, &Check::on(Access::ReadEntries, rights.as_ref())).await?;
         let mut effective = self.resolve_point(point, "Expected hash").await?;
         let filter = self.filters().compile(Kind::Entries, list.filter.as_deref())?;
         let bounds = list.only.bounds(true)?;
-        if let Some(from) = &list.from {
+        if let Some(from) = list.from.token() {
             // The pages of one listing show one state, wherever the reference is by now.
             effective.commit = from.commit;
         }
         let state = self.engine().at(effective.commit).await?;
+        if !effective.commit.is_no_ancestor() {
+            list.from.check()?;
+        }
         bounds.check(&state).await?;
         let mut range = bounds.range;
-        if let Some(from) = &list.from {
+        if let Some(from) = list.from.token() {
             range = range.from(from.key.index_key().as_bytes());
         }
         let mut source = Source::new(&state, &list.only, range, list.depth).await?;
@@ -242,6 +245,11 @@ impl Source {
         while chunk.len() < size {
             tokio::task::consume_budget().await;
             let Some((key, entry)) = self.next(state).await? else { break };
+            // What is too short is left out before the filter is asked, which it may not fit.
+            if matches!(self, Self::Range(ranged) if ranged.depth.is_some_and(|depth| key.elements().len() < depth))
+            {
+                continue;
+            }
             if let Some(filter) = filter
                 && !filter.accepts(&values::Entry { key: &key, content_type: entry.content_type })?
             {
@@ -253,9 +261,6 @@ impl Source {
                         chunk.push((key, Some(entry)));
                         continue;
                     };
-                    if key.elements().len() < depth {
-                        continue;
-                    }
                     if key.elements().len() == depth {
                         chunk.push((key, Some(entry)));
                         continue;

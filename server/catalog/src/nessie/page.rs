@@ -1,5 +1,7 @@
 //! Pages of lists: what is shown, and where the next page begins.
 
+use crate::error::Error;
+
 /// Elements looked at in one go, so that one question about access serves many.
 pub(crate) const CHUNK_ELEMENTS: usize = 256;
 
@@ -10,6 +12,36 @@ pub struct Page<T, N> {
     pub items: Vec<T>,
     /// The first element that was not returned; `None` when nothing follows.
     pub next: Option<N>,
+}
+
+/// Where a page begins, as its token says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Start<R> {
+    /// There is no token: with the first element.
+    #[default]
+    First,
+    /// There.
+    At(R),
+    /// The token cannot be read, for this reason; it is told once it is sure that there is something to list.
+    Unreadable(String),
+}
+
+impl<R> Start<R> {
+    /// What the token says, where there is one that can be read.
+    pub(crate) const fn token(&self) -> Option<&R> {
+        match self {
+            Self::At(place) => Some(place),
+            Self::First | Self::Unreadable(_) => None,
+        }
+    }
+
+    /// Refuses a token that cannot be read.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self {
+            Self::Unreadable(reason) => Err(Error::BadRequest(reason.clone())),
+            Self::First | Self::At(_) => Ok(()),
+        }
+    }
 }
 
 /// Fills a page and finds out whether a further element exists, for only then a page says that there is more.

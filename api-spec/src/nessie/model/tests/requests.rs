@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn reference_bodies() {
     let body = read::<ReferenceInput>(
-        json!({"type": "TAG", "name": "t", "hash": "CAFEBABE~1", "metadata": {"x": 1}}),
+        json!({"type": "TAG", "name": "t", "hash": "CAFEBABE~1", "metadata": {"numTotalCommits": 1}}),
     );
     let body = body.unwrap();
     assert_eq!((body.kind, body.name.as_deref()), (ReferenceKind::Tag, Some("t")));
@@ -38,11 +38,65 @@ fn reference_bodies() {
         json!({"type": "BRANCH", "hash": H1}),
         json!({"type": "DETACHED"}),
         json!({"type": "BRANCH", "name": "b", "hash": "xyz"}),
+        json!({"type": "BRANCH", "name": "b", "metadata": []}),
+        json!({"type": "BRANCH", "name": "b", "metadata": {"commitMetaOfHEAD": {}}}),
+        json!({"type": "BRANCH", "name": "b", "metadata":
+            {"commitMetaOfHEAD": {"message": "m", "parentCommitHashes": [{}]}}}),
         json!([]),
         json!("main"),
     ] {
         error(bad);
     }
+}
+
+/// As measured on the reference server, which looks at what it ignores.
+#[test]
+fn lists_are_no_objects_and_ignored_fields_have_a_shape() {
+    let refused = |wire: serde_json::Value| read::<MergeRequestV2>(wire.clone()).is_err() || panic!("{wire}");
+    let mode = |more: serde_json::Value| {
+        let mut mode = json!({"key": {"elements": ["a"]}, "mergeBehavior": "FORCE"});
+        mode.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"fromRefName": "b", "fromHash": H1, "keyMergeModes": [mode]})
+    };
+    let good = mode(json!({"metadata": [{"variant": "x", "more": 1}], "resolvedDocumentation": null,
+        "expectedTargetDocumentation": {"mimeType": "text/plain", "text": ""}}));
+    assert_eq!(read::<MergeRequestV2>(good).unwrap().key_merge_modes.len(), 1);
+    for bad in [
+        json!({"metadata": {}}),
+        json!({"metadata": [null]}),
+        json!({"metadata": [{}]}),
+        json!({"metadata": [{"variant": null}]}),
+        json!({"metadata": [{"variant": {}}]}),
+        json!({"metadata": [["x"]]}),
+        json!({"metadata": "x"}),
+        json!({"resolvedDocumentation": {}}),
+        json!({"resolvedDocumentation": {"mimeType": "text/plain"}}),
+        json!({"expectedTargetDocumentation": ["text/plain", ""]}),
+        json!({"expectedTargetDocumentation": 1}),
+        json!({"key": [["a"]]}),
+        json!({"resolvedContent": ["NAMESPACE"]}),
+    ] {
+        assert!(refused(mode(bad)));
+    }
+    assert!(refused(
+        json!({"fromRefName": "b", "fromHash": H1, "keyMergeModes": [[{"elements": ["a"]}, "FORCE"]]})
+    ));
+    assert!(refused(json!({"fromRefName": "b", "fromHash": H1, "commitMeta": ["m"]})));
+    let operations =
+        |meta, operation| read::<Operations>(json!({"commitMeta": meta, "operations": [operation]}));
+    let (meta, delete) = (json!({"message": "m"}), json!({"type": "DELETE", "key": {"elements": ["a"]}}));
+    assert!(operations(meta.clone(), delete.clone()).is_ok());
+    assert!(operations(json!(["m"]), delete).is_err());
+    assert!(operations(meta.clone(), json!({"type": "DELETE", "key": [["a"]]})).is_err());
+    assert!(operations(meta, json!(["DELETE", {"elements": ["a"]}])).is_err());
+    assert!(read::<GetMultipleContentsRequest>(json!({"requestedKeys": [[["a"]]]})).is_err());
+    let policies = |wire| {
+        let config = json!({"type": "GARBAGE_COLLECTOR", "perRefCutoffPolicies": wire});
+        read::<UpdateRepositoryConfigRequest>(json!({"config": config}))
+    };
+    assert!(policies(json!([{"referenceNamePattern": ".*", "policy": "NONE"}])).is_ok());
+    assert!(policies(json!([[".*", "NONE"]])).is_err());
+    assert!(read::<UpdateRepositoryConfigRequest>(json!({"config": ["GARBAGE_COLLECTOR"]})).is_err());
 }
 
 #[test]
@@ -205,7 +259,7 @@ fn operations_of_a_wrong_shape() {
 fn merge_requests_in_either_spelling() {
     let full = json!({"fromRefName": "dev", "fromHash": H1, "message": "m", "commitMeta": {"message": ""},
         "keyMergeModes": [{"key": {"elements": ["a"]}, "mergeBehavior": "FORCE",
-            "expectedTargetContent": table_json(json!("id1")), "expectedTargetDocumentation": {}, "metadata": []}],
+            "expectedTargetContent": table_json(json!("id1")), "expectedTargetDocumentation": null, "metadata": []}],
         "defaultKeyMergeMode": "DROP", "isDryRun": true, "isFetchAdditionalInfo": null,
         "isReturnConflictAsResult": "true"});
     let merge = read::<MergeRequestV2>(full).unwrap();

@@ -9,6 +9,7 @@ use cel::{
 };
 
 use super::{
+    moments,
     schema::{Field, Kind, Shape},
     text,
     types::{Type, of_call, undeclared},
@@ -19,7 +20,7 @@ const EXPRESSION_DEPTH_MAX: usize = 256;
 /// Most parts of an expression after macros are expanded.
 const EXPRESSION_PARTS_MAX: usize = 8_192;
 /// Most loops inside one another.
-const LOOPS_DEPTH_MAX: u32 = 3;
+const LOOPS_DEPTH_MAX: u32 = 8;
 /// Which variables and fields an expression looks at, and how deep it loops.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
@@ -210,6 +211,9 @@ fn selected(expr: &mut IdedExpr, operand: Type) -> Result<Type, String> {
 /// reference server, a call of ours takes its place.
 fn called(expr: &mut IdedExpr, arguments: &[Type]) -> Result<Type, String> {
     let Expr::Call(of) = &mut expr.expr else { return Ok(Type::Any) };
+    if let Some(global) = of.func_name.strip_prefix('.') {
+        of.func_name = global.to_owned();
+    }
     let name = of.func_name.as_str();
     let found = of_call(name, of.target.is_some(), arguments)?;
     let ours = match (name, arguments) {
@@ -219,11 +223,18 @@ fn called(expr: &mut IdedExpr, arguments: &[Type]) -> Result<Type, String> {
         ("string", [Type::Double]) => text::OF_DOUBLE,
         ("duration", [Type::Text]) => text::SPAN,
         ("timestamp", [Type::Text]) => text::TIME,
-        ("getMilliseconds", [Type::Span]) => text::MILLISECONDS,
+        ("string", [Type::Time]) => text::OF_TIME,
+        ("string", [Type::Span]) => text::OF_SPAN,
+        ("int", [Type::Span]) => text::NANOS,
+        ("double", [Type::Text]) => text::DOUBLE,
+        ("bool", [Type::Text]) => text::BOOL,
+        (method, _) if moments::kind(method).is_some() => moments::PART,
         _ => return Ok(found),
     };
     let negated = name == operators::NOT_EQUALS;
-    let mut given: Vec<IdedExpr> = of.target.take().into_iter().map(|target| *target).collect();
+    let kind = moments::kind(name).map(|kind| LiteralValue::Int(kind.into()));
+    let kind = kind.map(|kind| IdedExpr { id: 0, expr: Expr::Literal(kind) });
+    let mut given: Vec<IdedExpr> = kind.into_iter().chain(of.target.take().map(|target| *target)).collect();
     given.append(&mut of.args);
     *expr = call(ours, given);
     if negated {

@@ -7,6 +7,7 @@
 
 mod budget;
 mod check;
+mod moments;
 mod patterns;
 mod probe;
 mod schema;
@@ -94,6 +95,7 @@ impl Filters {
 fn teach(env: &mut Env) -> Result<(), cel::DeclarationError> {
     patterns::teach(env)?;
     text::teach(env)?;
+    moments::teach(env)?;
     budget::teach(env)
 }
 

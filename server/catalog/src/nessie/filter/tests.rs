@@ -110,6 +110,7 @@ fn calls_must_fit_and_equality_takes_anything() {
         "entry.name.getHours() == 1",
         "max(1, 2) == 2",
         "int == int",
+        "size.size(entry.name) == 3",
         "entry.?name == 't'",
         "optional.of(1).hasValue()",
         "has(entry.nope)",
@@ -143,6 +144,13 @@ fn conversions_are_those_of_the_reference() {
     for yes in [
         "string(1.0) == '1.0' && string(100000000.0) == '1.0E8' && string(1.0 / 3.0) == '0.3333333333333333'",
         "duration('1.5s').getMilliseconds() == 500 && duration('-1.5s').getMilliseconds() == 500",
+        "duration('-1.9s').getSeconds() == -2 && duration('-90m').getHours() == -1",
+        "timestamp('2020-02-02T04:05:06Z').getDayOfWeek() == 7",
+        "timestamp('2020-02-03T04:05:06Z').getDayOfWeek('America/New_York') == 7",
+        "timestamp('2020-02-03T04:05:06Z').getHours('Nope/X') == 4 && dyn(timestamp(0)).getHours() == 0",
+        "int(duration('1.5s')) == 1500000000 && string(duration('1.5s')) == '1.500000s'",
+        "string(timestamp('2020-01-01T00:00:00.5+01:00')) == '2020-01-01T00:00:00.500000000+01:00'",
+        "double(' 1f ') == 1.0 && bool('tRuE') && .size(entry.name) == 3",
         "timestamp('2020-01-01T24:00:00Z') == timestamp('2020-01-02T00:00:00Z')",
     ] {
         assert_eq!(accepts(yes), Ok(true), "{yes}");
@@ -159,7 +167,8 @@ fn work_is_bounded() {
     let _ = accepts(&vec!["true"; 2_000].join(" || "));
     let _ = accepts(&format!("1{} == 0", "+1".repeat(8_000)));
     problem("entry.name.matches('(((a{99}){99}){99})')".into());
-    problem("[1].exists(a, [1].exists(b, [1].exists(c, [1].exists(d, true))))".into());
+    assert_eq!(accepts(&format!("{}true{}", "[1].exists(a, ".repeat(8), ")".repeat(8))), Ok(true));
+    problem(format!("{}true{}", "[1].exists(a, ".repeat(9), ")".repeat(9)));
 }
 
 /// Turns of both loops, which are steps, stay within the bound or not.

@@ -5,11 +5,13 @@ use std::fmt::Write;
 
 use cel::common::types::{
     CelBool, CelDouble, CelDuration, CelInt, CelNull, CelString, CelTimestamp, DOUBLE_TYPE, DURATION_TYPE,
-    DYN_TYPE, NULL_TYPE, STRING_TYPE,
+    DYN_TYPE, NULL_TYPE, STRING_TYPE, TIMESTAMP_TYPE,
 };
 use cel::common::value::{CowVal, Val};
 use cel::{DeclarationError, Env, ExecutionError};
-use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveTime, TimeDelta};
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveTime, SecondsFormat, TimeDelta, Timelike};
+
+use super::moments::{nanos_beyond, whole_seconds};
 
 /// Equality where one side is a moment or a duration: an error with anything but its like and null.
 pub(super) const SAME_TIME: &str = "@same_time";
@@ -19,11 +21,19 @@ pub(super) const OF_DOUBLE: &str = "@of_double";
 pub(super) const SPAN: &str = "@span";
 /// The moment that a text stands for.
 pub(super) const TIME: &str = "@time";
-/// The milliseconds beyond whole seconds.
-pub(super) const MILLISECONDS: &str = "@milliseconds";
+/// The text of a moment.
+pub(super) const OF_TIME: &str = "@of_time";
+/// The text of a duration.
+pub(super) const OF_SPAN: &str = "@of_span";
+/// The nanoseconds of a duration.
+pub(super) const NANOS: &str = "@nanos";
+/// The floating-point number that a text stands for.
+pub(super) const DOUBLE: &str = "@double";
+/// The truth value that a text stands for.
+pub(super) const BOOL: &str = "@bool";
 
-/// Longest duration, in seconds.
-const SPAN_SECONDS_MAX: u64 = 315_576_000_000;
+/// Shortest and longest duration that a text can stand for, in seconds: as many as 64 bits hold nanoseconds.
+const SPAN_SECONDS: std::ops::RangeInclusive<i64> = -9_223_372_036..=9_223_372_035;
 /// Furthest offset of a moment's zone, in minutes.
 const OFFSET_MINUTES_MAX: i32 = 18 * 60;
 
@@ -55,11 +65,32 @@ pub(super) fn teach(env: &mut Env) -> Result<(), DeclarationError> {
             given(&arguments).and_then(time).ok_or_else(|| mistake("timestamp", "not a timestamp"))?;
         Ok(CowVal::owned(CelTimestamp::from(found)))
     })?;
-    env.add_overload(MILLISECONDS, "milliseconds", vec![DURATION_TYPE], |arguments| {
+    env.add_overload(OF_TIME, "of_time", vec![TIMESTAMP_TYPE], |arguments| {
+        let time = arguments.first().and_then(|given| given.downcast_ref::<CelTimestamp>());
+        let time = time.ok_or_else(|| mistake("string", "it takes a timestamp"))?;
+        Ok(CowVal::owned(CelString::from(of_time(time.inner()))))
+    })?;
+    env.add_overload(OF_SPAN, "of_span", vec![DURATION_TYPE], |arguments| {
         let span = arguments.first().and_then(|given| given.downcast_ref::<CelDuration>());
-        let span = span.ok_or_else(|| mistake("getMilliseconds", "it takes a duration"))?;
-        let nanos = i64::from(span.inner().subsec_nanos()).rem_euclid(1_000_000_000);
-        Ok(CowVal::owned(CelInt::from(nanos / 1_000_000)))
+        let span = span.ok_or_else(|| mistake("string", "it takes a duration"))?;
+        Ok(CowVal::owned(CelString::from(of_span(span.inner()))))
+    })?;
+    env.add_overload(NANOS, "nanos", vec![DURATION_TYPE], |arguments| {
+        let span = arguments.first().and_then(|given| given.downcast_ref::<CelDuration>());
+        let nanos = span.and_then(|span| span.inner().num_nanoseconds());
+        Ok(CowVal::owned(CelInt::from(nanos.ok_or_else(|| mistake("int", "out of range"))?)))
+    })?;
+    env.add_overload(DOUBLE, "double", vec![STRING_TYPE], |arguments| {
+        let found = given(&arguments).and_then(double).ok_or_else(|| mistake("double", "not a number"))?;
+        Ok(CowVal::owned(CelDouble::from(found)))
+    })?;
+    env.add_overload(BOOL, "bool", vec![STRING_TYPE], |arguments| {
+        let text = given(&arguments).unwrap_or_default();
+        let is_true = text.eq_ignore_ascii_case("true");
+        if !is_true && !text.eq_ignore_ascii_case("false") {
+            return Err(mistake("bool", "neither true nor false"));
+        }
+        Ok(CowVal::owned(CelBool::from(is_true)))
     })
 }
 
@@ -107,10 +138,34 @@ fn of_double(number: f64) -> String {
     format!("{digits}{point}E{exponent}")
 }
 
+/// `2026-05-01T10:20:30+02:00`, with all nine digits of the fraction where there is one.
+fn of_time(time: &DateTime<FixedOffset>) -> String {
+    let digits = if time.nanosecond() > 0 { SecondsFormat::Nanos } else { SecondsFormat::Secs };
+    time.to_rfc3339_opts(digits, true)
+}
+
+/// `90s` or `1.500000s`: whole seconds below, and the microseconds beyond them.
+fn of_span(span: &TimeDelta) -> String {
+    let (seconds, micros) = (whole_seconds(span), nanos_beyond(span) / 1_000);
+    if micros == 0 { format!("{seconds}s") } else { format!("{seconds}.{micros:06}s") }
+}
+
+/// Digits with a point and an exponent, or `NaN` or `Infinity`; blanks around it and a letter for its kind do not count.
+fn double(text: &str) -> Option<f64> {
+    let text = text.trim_matches(|c| c <= ' ');
+    let size = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if size == "NaN" || size == "Infinity" {
+        return text.parse().ok();
+    }
+    let text = text.strip_suffix(['f', 'F', 'd', 'D']).unwrap_or(text);
+    let is_number = size.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    if is_number { text.parse().ok() } else { None }
+}
+
 /// `1h30m`, `-1.5s`, `1dt12h`, each part with its own sign; or only nanoseconds, `5ns`.
 fn span(text: &str) -> Option<TimeDelta> {
     if let Some(number) = text.strip_suffix("ns") {
-        return whole(number).map(TimeDelta::nanoseconds);
+        return whole(number).map(TimeDelta::nanoseconds).filter(in_range);
     }
     let text = text.to_ascii_lowercase();
     let (mut sum, mut rest) = match text.split_once('d') {
@@ -137,7 +192,7 @@ fn span(text: &str) -> Option<TimeDelta> {
 }
 
 fn in_range(span: &TimeDelta) -> bool {
-    span.num_seconds().unsigned_abs() <= SPAN_SECONDS_MAX
+    SPAN_SECONDS.contains(&whole_seconds(span))
 }
 
 /// Digits, perhaps with a sign.
@@ -263,9 +318,47 @@ mod tests {
         ] {
             assert_eq!(span(bad), None, "{bad}");
         }
-        assert_eq!(span("400000000000s"), None);
+        assert_eq!(span("9223372036s"), None);
+        assert!(span("9223372035s").is_some() && span("-9223372036s").is_some());
         assert_eq!(span("9223372036854775807h"), None);
         assert_eq!(span("99999999999999999999s"), None);
+    }
+
+    #[test]
+    fn texts_of_moments_and_durations() {
+        for text in ["2020-01-01T00:00:00Z", "2020-01-01T00:00:00.005000000+01:00"] {
+            assert_eq!(of_time(&time(text).unwrap()), text);
+        }
+        for (from, text) in [
+            ("1.5s", "1.500000s"),
+            ("-1.5s", "-2.500000s"),
+            ("1h", "3600s"),
+            ("1ns", "0s"),
+            ("1.0000019s", "1.000001s"),
+            ("-1ns", "-1.999999s"),
+        ] {
+            assert_eq!(of_span(&span(from).unwrap()), text);
+        }
+    }
+
+    #[test]
+    fn numbers_of_texts() {
+        for (text, number) in [
+            ("1", 1.0),
+            ("1e3", 1e3),
+            (".5", 0.5),
+            ("5.", 5.0),
+            (" +1f\t", 1.0),
+            ("1D", 1.0),
+            ("-Infinity", f64::NEG_INFINITY),
+            ("1e400", f64::INFINITY),
+        ] {
+            assert_eq!(double(text), Some(number), "{text}");
+        }
+        assert!(double("NaN").is_some_and(f64::is_nan));
+        for bad in ["", "inf", "nan", "infinity", "1e", "1_0", "x", "--1", "Infinityd"] {
+            assert_eq!(double(bad), None, "{bad}");
+        }
     }
 
     #[test]

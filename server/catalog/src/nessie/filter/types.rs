@@ -120,7 +120,7 @@ const SIGNATURES: &[(&str, &[&str])] = &[
     ("bytes", &["yy", "sy"]),
     ("double", &["dd", "id", "ud", "sd"]),
     ("duration", &["sp", "pp"]),
-    ("int", &["ii", "ui", "di", "si", "ti"]),
+    ("int", &["ii", "ui", "di", "si", "ti", "pi"]),
     ("string", &["ss", "bs", "is", "us", "ds", "ys", "ts", "ps", "ns"]),
     ("timestamp", &["st", "it", "tt"]),
     ("uint", &["uu", "iu", "du", "su"]),

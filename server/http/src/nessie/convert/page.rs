@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use lochan_api_spec::syntax::token::{Token, TokenError};
 use lochan_server_catalog::nessie::references::RefKind;
-use lochan_server_catalog::nessie::{Point, diff, entries};
+use lochan_server_catalog::nessie::{Point, Start, diff, entries};
 use lochan_storage_model::{CommitId, ContentKey, IndexKey, ObjectId, RefName};
 
 use serde::{Serialize, Serializer};
@@ -57,7 +57,7 @@ pub fn reference_token(kind: RefKind, name: &RefName) -> String {
 
 /// Where a list of references goes on.
 pub fn from_reference_token(text: &str) -> Result<(RefKind, RefName), Failure> {
-    let token = decode(text, REFERENCES)?;
+    let token = Token::decode(text, REFERENCES).map_err(|error| bad(error.to_string()))?;
     let kind = match token.field(0) {
         Some([BRANCH]) => RefKind::Branch,
         Some([TAG]) => RefKind::Tag,
@@ -72,10 +72,9 @@ pub fn entries_token(resume: &entries::Resume) -> String {
     Token::new(ENTRIES).with(*resume.commit.as_bytes()).with(resume.key.index_key().as_bytes()).encode()
 }
 
-/// Where a listing of entries goes on.
-pub fn from_entries_token(text: &str) -> Result<entries::Resume, Failure> {
-    let token = decode(text, ENTRIES)?;
-    Ok(entries::Resume { commit: commit(&token, 0)?, key: key(&token, 1)? })
+/// Where a listing of entries begins.
+pub fn entries_start(token: Option<&str>) -> Start<entries::Resume> {
+    start(token, ENTRIES, |token| Some(entries::Resume { commit: commit(token, 0)?, key: key(token, 1)? }))
 }
 
 /// The token of a diff.
@@ -84,10 +83,17 @@ pub fn diff_token(resume: &diff::Resume) -> String {
     states.with(resume.key.index_key().as_bytes()).encode()
 }
 
-/// Where a diff goes on.
-pub fn from_diff_token(text: &str) -> Result<diff::Resume, Failure> {
-    let token = decode(text, DIFF)?;
-    Ok(diff::Resume { from: commit(&token, 0)?, to: commit(&token, 1)?, key: key(&token, 2)? })
+/// Where a diff begins.
+pub fn diff_start(token: Option<&str>) -> Start<diff::Resume> {
+    start(token, DIFF, |token| {
+        Some(diff::Resume { from: commit(token, 0)?, to: commit(token, 1)?, key: key(token, 2)? })
+    })
+}
+
+fn start<R>(token: Option<&str>, kind: u8, read: impl FnOnce(&Token) -> Option<R>) -> Start<R> {
+    let Some(text) = token else { return Start::First };
+    let place = Token::decode(text, kind).and_then(|token| read(&token).ok_or(TokenError::Malformed));
+    place.map_or_else(|error| Start::Unreadable(error.to_string()), Start::At)
 }
 
 /// Where a log goes on: the hash of a commit. That a reference is not there is told before what is wrong with the token.
@@ -103,20 +109,15 @@ pub async fn from_log_token(app: &App, req: &Req, of: &Point, text: &str) -> Res
     }
 }
 
-fn decode(text: &str, kind: u8) -> Result<Token, Failure> {
-    Token::decode(text, kind).map_err(|error| bad(error.to_string()))
-}
-
 fn malformed() -> Failure {
     bad(TokenError::Malformed.to_string())
 }
 
-fn commit(token: &Token, place: usize) -> Result<CommitId, Failure> {
-    let bytes =
-        token.field(place).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()).ok_or_else(malformed)?;
-    Ok(CommitId::new(ObjectId::from_bytes(bytes)))
+fn commit(token: &Token, place: usize) -> Option<CommitId> {
+    let bytes = <[u8; 32]>::try_from(token.field(place)?).ok()?;
+    Some(CommitId::new(ObjectId::from_bytes(bytes)))
 }
 
-fn key(token: &Token, place: usize) -> Result<ContentKey, Failure> {
-    token.field(place).and_then(|bytes| IndexKey::from_bytes(bytes).content()).ok_or_else(malformed)
+fn key(token: &Token, place: usize) -> Option<ContentKey> {
+    IndexKey::from_bytes(token.field(place)?).content()
 }

@@ -27,7 +27,7 @@ pub async fn list(app: Arc<App>, req: Req) -> Answer {
         filter: query.filter,
         depth: page::size(query.namespace_depth),
         size: page::size(query.max_records),
-        from: query.page_token.as_deref().map(page::from_entries_token).transpose()?,
+        from: page::entries_start(query.page_token.as_deref()),
     };
     let (_, found) = app.catalog.list_entries(&req.principal(), &at, &list).await?;
     Ok(Reply::json(&Response {

@@ -25,7 +25,7 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
         only: restriction(&query.keys, query.min_key, query.max_key, query.prefix_key)?,
         filter: query.filter,
         size: page::size(query.max_records),
-        resume: query.page_token.as_deref().map(page::from_diff_token).transpose()?,
+        resume: page::diff_start(query.page_token.as_deref()),
     };
     let compared = app.catalog.diff(&req.principal(), &from, &to, &asked).await?;
     Ok(Reply::json(&out(compared)))
