@@ -28,6 +28,42 @@ async fn a_branch_grows_and_is_compared() {
     world.stop().await;
 }
 
+/// Nessie leaves the commit that ends a log out where a page is full just before it.
+#[tokio::test]
+async fn a_log_ends_with_the_commit_that_was_named() {
+    let world = World::start().await;
+    let mut heads = vec![world.head("main").await];
+    for snapshot in 2..6 {
+        heads.push(world.put("main", "nyc.flights", snapshot).await);
+    }
+    heads.reverse();
+    for (line, shown, more) in [
+        (format!("--back-to {}", heads[2]), 3, false),
+        (format!("-n 3 --back-to {}", heads[2]), 3, false),
+        (format!("-n 2 --back-to {}", heads[2]), 2, true),
+        (format!("-n 1 --back-to {}", heads[0]), 1, false),
+        (format!("--back-to {} --author nobody", heads[2]), 0, false),
+        (format!("--back-to {} --filter commit.hash=='{0}'", heads[2]), 1, false),
+        (format!("-r {}..{}", heads[2], heads[0]), 2, false),
+        (format!("-n 2 -r {}..{}", heads[2], heads[0]), 2, false),
+        (format!("-n 1 -r {}..{}", heads[2], heads[0]), 1, true),
+        (
+            format!(
+                "--back-to {}",
+                world.json("log --all").await["logEntries"][5]["commitMeta"]["hash"].as_str().unwrap()
+            ),
+            6,
+            false,
+        ),
+    ] {
+        let log = world.json(&format!("log {line}")).await;
+        let entries = log["logEntries"].as_array().unwrap();
+        assert_eq!((entries.len(), &log["hasMore"]), (shown, &json!(more)), "{line}");
+        assert_eq!(log["token"].is_null(), !more, "{line}");
+    }
+    world.stop().await;
+}
+
 #[tokio::test]
 async fn the_same_as_documents() {
     let world = World::start().await;

@@ -84,14 +84,37 @@ fn range<'a>(args: &'a Args, session: &Session) -> Result<(RefSpec, Option<&'a s
     Ok((RefSpec { name, ..begin }, end))
 }
 
+/// The commit to end before. Where a page is full just before the commit that ends a log, a server may leave that one out
+/// and say that nothing follows; so to end with a commit is to end before its parent.
+async fn end(
+    args: &Args,
+    before: Option<&str>,
+    at: &RefSpec,
+    session: &Session,
+) -> Result<Option<String>, Error> {
+    let Some(text) = args.back_to.as_deref().or(before) else { return Ok(None) };
+    let found = session.client.resolve(&parse_point(text)?).await?;
+    if before.is_some() {
+        return Ok(Some(found.hash));
+    }
+    let last = RefSpec { name: found.name.or_else(|| at.name.clone()), ..RefSpec::detached(found.hash) };
+    let log = session.client.log(&last, get_commit_log::Query::default(), 1).await?;
+    Ok(log.log_entries.into_iter().next().and_then(|entry| entry.parent_commit_hash))
+}
+
+/// Takes a commit off the end of a log.
+fn leave_out(end: &str, log: &mut LogResponseV2) {
+    let shown = log.log_entries.len();
+    log.log_entries.retain(|entry| entry.commit_meta.hash.as_deref() != Some(end));
+    if log.log_entries.len() < shown || log.token.as_deref() == Some(end) {
+        (log.has_more, log.token) = (false, None);
+    }
+}
+
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let (asked, before) = range(args, session)?;
     let at = session.client.complete(&asked).await?;
-    let limit_hash = match args.back_to.as_deref().or(before) {
-        None => None,
-        Some(text) => Some(session.client.resolve(&parse_point(text)?).await?.hash),
-    };
-    let end_before = limit_hash.clone().filter(|_| before.is_some());
+    let end = end(args, before, &at, session).await?;
     let time = |test: &str, at: &Instant| format!("timestamp(commit.commitTime) {test} timestamp('{at}')");
     let query = get_commit_log::Query {
         fetch: if args.extended || args.key.is_some() || args.filter.is_some() {
@@ -99,7 +122,7 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         } else {
             Fetch::Minimal
         },
-        limit_hash,
+        limit_hash: end.clone(),
         filter: cel::all_of([
             args.key.as_ref().map(cel::touches),
             cel::any_of("commit.author", &args.author),
@@ -114,8 +137,8 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let (log, references) =
         tokio::join!(session.client.log(&at, query, most), session.client.some_references());
     let mut log = log?;
-    if let Some(end) = end_before {
-        log.log_entries.retain(|entry| entry.commit_meta.hash.as_ref() != Some(&end));
+    if let Some(end) = end {
+        leave_out(&end, &mut log);
     }
     if !args.extended {
         for entry in &mut log.log_entries {
