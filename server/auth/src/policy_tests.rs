@@ -137,3 +137,10 @@ async fn a_rule_that_fails_says_no_and_others_are_asked() {
     let alone = policy(&["ref=='main' && roles[1]=='x'"]);
     assert_eq!(ask(&alone, &who("ann", &[]), Check::on(Access::ViewReference, Some(&main()))).await, [false]);
 }
+
+#[test]
+fn no_more_rules_are_taken_than_the_bound() {
+    let rules = |count: usize| Policy::compile((0..count).map(|_| ("all", "true")));
+    assert!(rules(RULES_MAX).is_ok());
+    assert!(matches!(rules(RULES_MAX + 1), Err(RuleError::TooMany)));
+}

@@ -155,4 +155,16 @@ mod tests {
         assert_eq!(error, TokenError::Same { first: "a".into(), second: "b".into() });
         assert!(!format!("{:?}", same("a")).contains("sesame"));
     }
+
+    #[test]
+    fn no_more_and_no_longer_tokens_than_the_bounds() {
+        let tokens = |count: usize| {
+            let token = |n: usize| StaticToken::hashed("ann", &format!("{n:064x}"), Vec::new()).unwrap();
+            Tokens::new((0..count).map(token).collect())
+        };
+        assert!(tokens(TOKENS_MAX).is_ok());
+        assert!(matches!(tokens(TOKENS_MAX + 1), Err(TokenError::TooMany)));
+        let long = |bytes: usize| StaticToken::new("ann", &"x".repeat(bytes), Vec::new());
+        assert!(long(TOKEN_BYTES_MAX).is_ok() && long(TOKEN_BYTES_MAX + 1).is_err());
+    }
 }

@@ -55,6 +55,24 @@ async fn heads_are_bounded_in_bytes_and_fields() {
     assert_eq!(status(address, &fields(HEADERS_MAX + 1)).await, "HTTP/1.1 431");
 }
 
+/// Also the time for which nothing is asked.
+#[tokio::test(start_paused = true)]
+async fn a_head_that_takes_too_long_closes_the_connection() {
+    let address = start().await;
+    let (begin, end) = ASK.split_at(10);
+    let blink = Duration::from_secs(1);
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(begin).await.unwrap();
+    tokio::time::sleep(HEADER_READ_TIMEOUT - blink).await;
+    stream.write_all(end).await.unwrap();
+    assert_eq!(first_line(&mut stream).await, "HTTP/1.1 200");
+    let begun = tokio::time::Instant::now();
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await.unwrap();
+    let waited = begun.elapsed();
+    assert!(waited >= HEADER_READ_TIMEOUT - blink && waited <= HEADER_READ_TIMEOUT + blink, "{waited:?}");
+}
+
 #[tokio::test]
 async fn the_connection_past_the_bound_waits_for_one_to_close() {
     let address = start().await;

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 use super::*;
-use crate::limits::REQUESTS_MAX;
+use crate::limits::{READ_TIMEOUT, REQUESTS_MAX};
 
 /// What the handlers of these tests share.
 #[derive(Default)]
@@ -29,6 +29,14 @@ fn service(app: &Arc<App>) -> Arc<Service<App>> {
             Ok(Reply::json(&json!({"ref": req.param(req.params.reference)?})))
         })
         .on(Op::V2GetAllReferences, |_app, _req| async { panic!("on purpose") })
+        .on(Op::V2GetDiff, |_app, _req| async {
+            tokio::time::sleep(READ_TIMEOUT + Duration::from_millis(1)).await;
+            Ok(Reply::no_content())
+        })
+        .on(Op::V2GetCommitLog, |_app, _req| async {
+            tokio::time::sleep(READ_TIMEOUT - Duration::from_millis(1)).await;
+            Ok(Reply::no_content())
+        })
         .on(Op::IcebergLoadTable, |_app, _req| async {
             Err(Failure::Unexpected(Box::new(std::io::Error::other("secret detail"))))
         })
@@ -133,6 +141,16 @@ async fn refusals_wear_the_body_of_their_surface() {
         assert_eq!((status, &answer["error"]["code"]), (404, &Value::from("NOT_FOUND")), "{path}: {answer}");
         assert!(answer["error"]["message"].is_string());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_that_takes_too_long_is_ended() {
+    let (status, ..) = call(request("GET", "/api/v2/trees/a/history", &[], "")).await;
+    assert_eq!(status, 204);
+    let begun = tokio::time::Instant::now();
+    let (status, parts, _) = call(request("GET", "/api/v2/trees/a/diff/b", &[], "")).await;
+    assert_eq!((status, begun.elapsed()), (503, READ_TIMEOUT));
+    assert!(parts.headers().contains_key("retry-after"));
 }
 
 /// What the reference server answers without a word is answered so.

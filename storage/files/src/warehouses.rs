@@ -184,4 +184,14 @@ mod tests {
         let default = |name: &str| WarehouseConfig { default: true, ..config(name, &format!("/tmp/{name}")) };
         refused(vec![default("a"), default("b")], "second default");
     }
+
+    #[test]
+    fn no_more_are_opened_than_the_bound() {
+        let many = |count: usize| {
+            let one = |n: usize| config(&format!("w{n}"), &format!("file:///data/w{n}"));
+            Warehouses::open((0..count).map(one).collect())
+        };
+        assert!(many(WAREHOUSES_MAX).is_ok());
+        assert!(many(WAREHOUSES_MAX + 1).unwrap_err().to_string().contains("more than 1000 warehouses"));
+    }
 }

@@ -23,7 +23,6 @@ const EXTRACT: &str = "server/http/src/extract/tests.rs";
 const SERVE: &str = "server/http/src/serve_tests.rs";
 const SERVICE: &str = "server/http/src/service_tests.rs";
 const WRITER: &str = "storage/engine/src/writer/tests.rs";
-const A_WAIT: Tried = Not("a wait as long as the bound; what ends it is the clock of the runtime");
 const A_CUT: Tried = Not("nothing is refused: what is longer comes in pages");
 
 /// The first column of the README's table, the constants behind it, and what tries them.
@@ -58,9 +57,12 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
     (
         "time for the headers, idle time; for the body",
         &["HEADER_READ_TIMEOUT", "BODY_READ_TIMEOUT"],
-        &[A_WAIT],
+        &[
+            Test(SERVE, "a_head_that_takes_too_long_closes_the_connection"),
+            Test(EXTRACT, "a_body_that_takes_too_long_is_given_up"),
+        ],
     ),
-    ("time for a read", &["READ_TIMEOUT"], &[A_WAIT]),
+    ("time for a read", &["READ_TIMEOUT"], &[Test(SERVICE, "a_read_that_takes_too_long_is_ended")]),
     (
         "time until a write is admitted; once admitted it runs to its end",
         &["ADMISSION_TIMEOUT"],
@@ -121,7 +123,14 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
             Not("a part of 64 MiB for a few lines of code; the reader of lines bounds what is in memory"),
         ],
     ),
-    ("exports, imports at once; time without a byte of a stream", &[], &[A_WAIT]),
+    (
+        "exports, imports at once; time without a byte of a stream",
+        &[],
+        &[
+            Test("server/catalog/src/ext/transfers.rs", "no_more_are_at_work_than_the_bound"),
+            Test(EXTRACT, "a_stream_that_stalls_is_given_up"),
+        ],
+    ),
     ("an export: commits. An import: references", &[], &[Not("millions of commits")]),
     (
         "`recent-changes`: heads; age; commits looked at",
@@ -178,13 +187,28 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
         &[],
         &[Test("storage/files/src/file/tests.rs", "a_large_file_is_refused_by_its_size")],
     ),
-    ("one try at the object store; tries; no new try after", &[], &[A_WAIT]),
-    ("idempotency keys: how long; how many; answer kept as it was", &[], &[A_WAIT]),
-    ("warehouses", &[], &[Not("it is no request; the server does not start")]),
+    (
+        "one try at the object store; tries; no new try after",
+        &[],
+        &[Not("they are settings of the client of object stores, which waits by its own clock")],
+    ),
+    (
+        "idempotency keys: how long; how many; answer kept as it was",
+        &[],
+        &[Not("nothing is refused: what is forgotten is answered from the log, or done anew")],
+    ),
+    ("warehouses", &[], &[Test("storage/files/src/warehouses.rs", "no_more_are_opened_than_the_bound")]),
     (
         "tokens; rules; a token; roles of a signed token",
         &[],
-        &[Not("they are no requests but settings; a token longer than its bound is not known")],
+        &[
+            Test("server/auth/src/tokens.rs", "no_more_and_no_longer_tokens_than_the_bounds"),
+            Test("server/auth/src/policy_tests.rs", "no_more_rules_are_taken_than_the_bound"),
+            Test(
+                "server/auth/src/oidc/tests.rs",
+                "what_is_wrong_with_a_token_is_told_and_nothing_else_is_taken",
+            ),
+        ],
     ),
     (
         "commits between two checkpoints of a branch (replayed at a cold read)",

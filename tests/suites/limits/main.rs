@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 use harness::Server;
 use rows::Row;
 
-/// How soon a refusal is there. A build without optimisation is given more.
-const REFUSED_WITHIN: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 100 });
+/// How soon a refusal is there. The slowest, a filter that takes all its steps, needs 70 ms with optimisation and 170 without,
+/// and a build without it shares the machine with the other tests.
+const REFUSED_WITHIN: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1_000 } else { 100 });
 /// Memory that a refused request may take beside itself, in bytes.
 const REFUSAL_BYTES_MAX: u64 = 64 << 20;
 /// A machine may be busy with something else; the fastest of some tries counts.
@@ -36,13 +37,14 @@ async fn one_past_the_bound_is_refused_at_once() {
         if refused_by_the_limit && (!words.is_empty() || answer.body.is_null()) {
             wrong.push(format!("{what}: at the bound: {} {}", answer.status, answer.body));
         }
-        let mut soonest = Duration::MAX;
+        let (mut soonest, mut most_bytes) = (Duration::MAX, 0);
         for _ in 0..TRIES {
             let memory = memory::Peak::begin();
             let begun = Instant::now();
             let answer = past.send(&server).await;
             soonest = soonest.min(begun.elapsed());
             let took = memory.grown_by();
+            most_bytes = most_bytes.max(took);
             if answer.status != status || !answer.body.to_string().contains(words) {
                 wrong.push(format!("{what}: past the bound: {} {}", answer.status, answer.body));
                 break;
@@ -51,6 +53,7 @@ async fn one_past_the_bound_is_refused_at_once() {
                 wrong.push(format!("{what}: took {took} bytes to refuse"));
             }
         }
+        println!("{what}: {soonest:?}, {} KiB", most_bytes / 1024);
         if soonest > REFUSED_WITHIN {
             wrong.push(format!("{what}: refused after {soonest:?}"));
         }

@@ -69,3 +69,21 @@ impl Transfers {
         self.inventories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_are_at_work_than_the_bound() {
+        let transfers = Transfers::default();
+        let mut exports: Vec<_> = (0..EXPORTS_MAX).map(|_| transfers.begin_export().unwrap()).collect();
+        assert!(transfers.begin_export().is_err());
+        exports.pop();
+        assert!(transfers.begin_export().is_ok());
+        let imports: Vec<_> = (0..IMPORTS_MAX).map(|_| transfers.begin_import().unwrap()).collect();
+        assert!(transfers.begin_import().is_err());
+        drop(imports);
+        assert!(transfers.begin_import().is_ok());
+    }
+}

@@ -1,15 +1,15 @@
 use std::io::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use http_body_util::{BodyExt, Full, StreamBody};
-use hyper::body::Frame;
+use hyper::body::{Body, Frame};
 use serde::Deserialize;
 
 use super::*;
 use crate::error::Refusal;
-use crate::limits::ADMISSION_TIMEOUT;
+use crate::limits::{ADMISSION_TIMEOUT, BODY_READ_TIMEOUT, STREAM_STALL_TIMEOUT};
 
 fn headers(list: &[(&'static str, &str)]) -> HeaderMap {
     list.iter()
@@ -102,6 +102,41 @@ async fn bodies_in_pieces_are_joined_and_broken_ones_refused() {
     let broken = StreamBody::new(futures::stream::iter([piece("ab"), Err(std::io::Error::other("gone"))]));
     let refused = read_body(&HeaderMap::new(), broken, 4, &BodyBudget::new()).await;
     assert!(matches!(refused, Err(Refusal::BodyBroken)));
+}
+
+/// A body whose second piece comes after `pause`.
+fn slow(pause: Duration) -> impl Body<Data = Bytes, Error = std::io::Error> + Unpin + Send + 'static {
+    let pieces = futures::stream::unfold(0, move |place| async move {
+        if place == 1 {
+            tokio::time::sleep(pause).await;
+        }
+        (place < 2).then(|| (Ok(Frame::data(Bytes::from_static(b"piece"))), place + 1))
+    });
+    StreamBody::new(Box::pin(pieces))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_takes_too_long_is_given_up() {
+    let read = async |pause| {
+        let begun = tokio::time::Instant::now();
+        let read = read_body(&HeaderMap::new(), slow(pause), 100, &BodyBudget::new()).await;
+        (read.map(|body| body.bytes), begun.elapsed())
+    };
+    let blink = Duration::from_millis(1);
+    assert_eq!(read(BODY_READ_TIMEOUT - blink).await.0.unwrap(), "piecepiece");
+    let (refused, took) = read(BODY_READ_TIMEOUT + blink).await;
+    assert!(matches!(refused, Err(Refusal::BodyTimeout)), "{refused:?}");
+    assert!(took <= BODY_READ_TIMEOUT + blink, "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_stalls_is_given_up() {
+    let blink = Duration::from_millis(1);
+    let mut lines = Lines::of(&HeaderMap::new(), slow(STREAM_STALL_TIMEOUT - blink)).unwrap();
+    assert_eq!(lines.next().await.unwrap().unwrap(), "piecepiece");
+    let mut lines = Lines::of(&HeaderMap::new(), slow(STREAM_STALL_TIMEOUT + blink)).unwrap();
+    let refused = lines.next().await;
+    assert!(matches!(refused, Err(Refusal::BodyTimeout)), "{refused:?}");
 }
 
 #[tokio::test]
