@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::syntax::key::check_namespace;
-use crate::syntax::lenient::{TextOrNumber, null_default, object};
+use crate::syntax::lenient::{IsObject, TextOrNumber, null_default, object};
 
 /// The kind of a content, as entries and CEL name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -220,6 +220,7 @@ struct RawContent {
     signature_id: Option<TextOrNumber>,
     sql_text: Option<String>,
     dialect: Option<String>,
+    metadata: Option<IsObject>,
     #[serde(default, deserialize_with = "null_default")]
     metadata_location_history: Vec<String>,
     #[serde(default, deserialize_with = "null_default")]
@@ -240,6 +241,10 @@ impl TryFrom<RawContent> for Content {
         }
         let RawContent { id, metadata_location, sql_text, dialect, .. } = raw;
         let kind = raw.kind.ok_or_else(|| "the content has no 'type'".to_owned())?;
+        if matches!(kind.as_str(), "ICEBERG_TABLE" | "ICEBERG_VIEW") && raw.metadata == Some(IsObject(false))
+        {
+            return Err(format!("the 'metadata' of content of type {kind} must be an object"));
+        }
         let content = match kind.as_str() {
             "ICEBERG_TABLE" => Self::IcebergTable(IcebergTable {
                 id,

@@ -255,10 +255,10 @@ impl TryFrom<RawReference> for ReferenceInput {
                 Some(name)
             }
         };
-        let hash = raw.hash.filter(|hash| !hash.is_empty());
+        let hash = raw.hash;
         match &hash {
             // Only the shape is judged here: an impossible relative value is the endpoint's to report.
-            Some(text) if HashSpec::parse(text).is_err_and(|e| e.is_violation()) => {
+            Some(text) if text.is_empty() || HashSpec::parse(text).is_err_and(|e| e.is_violation()) => {
                 return Err(problem(HASH_OR_RELATIVE_MESSAGE, text));
             }
             None if kind == ReferenceKind::Detached => {

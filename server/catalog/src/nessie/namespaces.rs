@@ -128,7 +128,6 @@ impl Catalog {
         properties: BTreeMap<String, String>,
     ) -> Result<Namespace, Error> {
         let (branch, state) = self.open_to_write(who, branch, Access::CreateContent, name).await?;
-        must_be_branch(&branch)?;
         let exists = || Error::NamespaceExists(format!("Namespace '{}' already exists", name.shown));
         match state.entry(&name.key.index_key()).await? {
             Some(entry) if entry.content_type != ContentType::Namespace => {
@@ -139,7 +138,7 @@ impl Catalog {
             }
             Some(_) => return Err(exists()),
             None if has_children(&state, &name.key).await? => return Err(exists()),
-            None => {}
+            None => must_be_branch(&branch)?,
         }
         let elements: Vec<String> = name.key.elements().iter().map(ToString::to_string).collect();
         let content = Content::Namespace { elements: elements.clone(), properties: properties.clone() };

@@ -132,15 +132,14 @@ impl Catalog {
     ) -> Result<Reference, Error> {
         let check = self.check_source(Check::on(Access::CreateReference, Some(name)), source).await?;
         self.authorize(who, &check).await?;
-        // The default branch needs no source; where it exists, that is what is told.
+        // The default branch can begin without a source that is there; where it exists, that is what is told.
         let begins_default = kind == RefKind::Branch
             && *name == self.settings().default_branch
             && source.parts.is_empty()
             && source.hash.as_ref().is_none_or(|hash| *hash == Hash::Id(CommitId::NO_ANCESTOR));
-        let target = if begins_default {
-            CommitId::NO_ANCESTOR
-        } else {
-            self.resolve_pinned(source, "Target hash").await?.commit
+        let target = match self.resolve_pinned(source, "Target hash").await {
+            Err(Error::ReferenceNotFound(_)) if begins_default => CommitId::NO_ANCESTOR,
+            found => found?.commit,
         };
         Ok(self.engine().create_reference(name, kind, target, who.who()).await?)
     }

@@ -38,6 +38,7 @@ fn reference_bodies() {
         json!({"type": "BRANCH", "hash": H1}),
         json!({"type": "DETACHED"}),
         json!({"type": "BRANCH", "name": "b", "hash": "xyz"}),
+        json!({"type": "BRANCH", "name": "b", "hash": ""}),
         json!({"type": "BRANCH", "name": "b", "metadata": []}),
         json!({"type": "BRANCH", "name": "b", "metadata": {"commitMetaOfHEAD": {}}}),
         json!({"type": "BRANCH", "name": "b", "metadata":
@@ -89,6 +90,15 @@ fn lists_are_no_objects_and_ignored_fields_have_a_shape() {
     assert!(operations(json!(["m"]), delete).is_err());
     assert!(operations(meta.clone(), json!({"type": "DELETE", "key": [["a"]]})).is_err());
     assert!(operations(meta, json!(["DELETE", {"elements": ["a"]}])).is_err());
+    let view = |metadata| {
+        read::<Content>(
+            json!({"type": "ICEBERG_VIEW", "metadataLocation": "l", "versionId": 1, "schemaId": 1,
+            "metadata": metadata}),
+        )
+    };
+    assert!(view(json!({"a": 1})).is_ok() && view(json!(null)).is_ok());
+    assert!(view(json!([])).is_err() && view(json!("x")).is_err() && view(json!(1)).is_err());
+    assert!(read::<Content>(json!({"type": "NAMESPACE", "elements": ["a"], "metadata": 1})).is_ok());
     assert!(read::<GetMultipleContentsRequest>(json!({"requestedKeys": [[["a"]]]})).is_err());
     let policies = |wire| {
         let config = json!({"type": "GARBAGE_COLLECTOR", "perRefCutoffPolicies": wire});

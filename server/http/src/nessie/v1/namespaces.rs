@@ -42,13 +42,13 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
 /// `PUT namespaces/namespace/{ref}/{name}`: the body says everything, as the real server has it.
 pub async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
     let body: Option<WireContent> = req.json_or_null()?;
-    let branch = branch(&req)?;
     // The name in the path plays no part, but it must be one.
     name_of_path(&req)?;
     let body = match required("createNamespace.namespace", body)? {
         WireContent::Namespace(body) if !body.elements.is_empty() => body,
         _ => return Err(bad("Namespace name must not be empty")),
     };
+    let branch = branch(&req)?;
     let name = name(WireKey::from_valid(body.elements))?;
     let id = content::given_id(body.id);
     let found = app.catalog.create_namespace(&req.principal(), &branch, &name, id, body.properties).await?;
@@ -58,8 +58,9 @@ pub async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
 /// `POST namespaces/namespace/{ref}/{name}`
 pub async fn update(app: Arc<App>, req: Arc<Req>) -> Answer {
     let body: Option<NamespaceUpdate> = req.json_or_null()?;
-    let (branch, name) = (branch(&req)?, name_of_path(&req)?);
+    let name = name_of_path(&req)?;
     let body = required("updateProperties.namespaceUpdate", body)?;
+    let branch = branch(&req)?;
     let (updates, removals) = (body.property_updates, body.property_removals);
     app.catalog.update_namespace(&req.principal(), &branch, &name, updates, &removals).await?;
     Ok(Reply::no_content())
