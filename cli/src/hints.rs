@@ -256,6 +256,9 @@ async fn missing_key(wrong: &str, state: &str, session: &Session) -> Vec<String>
         return Vec::new();
     };
     let keys: Vec<String> = found.entries.iter().map(|entry| key::show(&entry.name)).collect();
+    if keys.iter().any(|key| key == wrong) {
+        return vec![format!("{state} holds it now, but not at the commit that was asked")];
+    }
     let near = did_you_mean(&nearest(wrong, keys.iter().map(String::as_str), LIKENESS_MIN));
     if near.is_empty() {
         let state = if at.name.is_none() { state.get(..HASH_DIGITS_SHORT).unwrap_or(state) } else { state };

@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use clap::Command;
+use clap::{Arg, Command};
 
 /// Nouns with a short form.
 const NOUNS: [&str; 2] = ["branch", "tag"];
@@ -69,8 +69,10 @@ fn verbs(command: &Command, noun: &str) -> Vec<String> {
 /// Pulls `--json`, `--endpoint URL` and their like in front of the command, as `--name=value` where they take one; `-v` in
 /// its long form.
 fn globals_first(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
-    let global =
-        |name: &str| command.get_arguments().find(|arg| arg.is_global_set() && arg.get_long() == Some(name));
+    let goes_by = |arg: &Arg, name: &str| {
+        arg.get_long() == Some(name) || arg.get_all_aliases().unwrap_or_default().contains(&name)
+    };
+    let global = |name: &str| command.get_arguments().find(|arg| arg.is_global_set() && goes_by(arg, name));
     let short = |text: &str| {
         let letter = text.strip_prefix('-').filter(|letter| letter.len() == 1)?.chars().next();
         let arg = command.get_arguments().find(|arg| arg.is_global_set() && arg.get_short() == letter)?;

@@ -58,6 +58,10 @@ fn options_of_every_command_stand_anywhere() {
     check("lochan branch --endpoint http://h dev main", "lochan --endpoint=http://h branch create dev main");
     check("lochan branch dev --json", "lochan --json branch create dev");
     check("lochan -v branch -l main", "lochan --full branch list main");
+    // Under the names that other command lines have for them, too.
+    check("lochan --auth-token t branch", "lochan --auth-token=t branch list");
+    check("lochan branch dev --uri http://h", "lochan --uri=http://h branch create dev");
+    check("lochan --verbose tag", "lochan --verbose tag list");
     check("lochan branch -v -d dev", "lochan --full branch delete dev");
     check("lochan --endpoint branch branch", "lochan --endpoint=branch branch list");
     check("lochan log -- --json", "lochan log -- --json");
@@ -175,4 +179,16 @@ fn words_for_a_shell() {
     assert_eq!(key::in_shell("ns.t=FORCE"), "ns.t=FORCE");
     assert_eq!(key::in_shell("ns.\"a.b\""), "'ns.\"a.b\"'");
     assert_eq!(key::in_shell("it's"), "'it'\\''s'");
+}
+
+#[test]
+fn times_are_read_as_they_are_known_elsewhere() {
+    for line in [
+        "lochan log --since 2020-01-01",
+        "lochan log --after 2020-01-01T00:00:00",
+        "lochan log --until 2020-01-01T00:00:00Z",
+        "lochan log --before 2020-01-01T00:00:00+02:00",
+    ] {
+        parsed(line);
+    }
 }

@@ -54,7 +54,7 @@ pub fn connect(
 }
 
 /// Who we are, as the properties of Nessie's clients say it.
-fn credentials(using: &[(String, String)]) -> Result<Credentials, Error> {
+pub fn credentials(using: &[(String, String)]) -> Result<Credentials, Error> {
     const PREFIX: &str = "authentication.";
     let mut rest: Vec<(&str, &str)> = using
         .iter()

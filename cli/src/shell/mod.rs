@@ -20,12 +20,12 @@ use std::rc::Rc;
 use clap::{CommandFactory, FromArgMatches};
 use tokio::runtime::Runtime;
 
-use crate::args::{Cli, Command, Global, phrase};
+use crate::args::{Cli, Colour, Command, Global, phrase};
 use crate::commands::{self, Session};
 use crate::error::Error;
 use crate::host::Host;
 use crate::output::{self, Format};
-use crate::settings;
+use crate::settings::{self, Source};
 use crate::{conclude, fail};
 
 use grammar::Cursor;
@@ -62,6 +62,29 @@ pub struct Args {
     /// Where the history is kept (usually ~/.local/state/lochan/history)
     #[arg(short = 'j', long, value_name = "FILE")]
     pub history_file: Option<std::path::PathBuf>,
+    /// The server, as --endpoint says it
+    #[arg(short = 'u', value_name = "URL")]
+    pub uri: Option<String>,
+    /// How to say who we are, as properties of Nessie's clients: authentication.type=BEARER,…
+    #[arg(short = 'o', long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = property)]
+    pub client_option: Vec<(String, String)>,
+    /// No colours
+    #[arg(short = 'P', long, alias = "non-ansi")]
+    pub plain: bool,
+    /// Has no meaning here: taken because the Nessie CLI has it.
+    #[arg(long, hide = true)]
+    pub client_name: Option<String>,
+    /// As above.
+    #[arg(short = 'S', long, hide = true)]
+    pub stdout: bool,
+    /// As above.
+    #[arg(long, hide = true)]
+    pub no_up_to_date_check: bool,
+}
+
+fn property(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("a property is written KEY=VALUE")?;
+    Ok((name.trim().to_owned(), value.to_owned()))
 }
 
 /// What becomes of the shell behind a statement.
@@ -81,8 +104,18 @@ struct Shell<'a> {
 }
 
 /// Runs the shell. The code is that of the first statement that failed; typed statements do not count.
-pub fn run(args: &Args, global: Global, host: &mut Host) -> Result<u8, Error> {
-    let settings = settings::load(&global, host)?;
+pub fn run(args: &Args, mut global: Global, host: &mut Host) -> Result<u8, Error> {
+    if args.uri.is_some() {
+        global.endpoint.clone_from(&args.uri);
+    }
+    if args.plain {
+        global.color = Colour::Never;
+    }
+    let mut settings = settings::load(&global, host)?;
+    if !args.client_option.is_empty() {
+        settings.credentials = connect::credentials(&args.client_option)?;
+        settings.credentials_source = Source::Flag;
+    }
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Output)?;
     let mut session = Session::new(settings, host)?;

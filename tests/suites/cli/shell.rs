@@ -2,6 +2,25 @@
 
 use crate::world::*;
 
+/// Options of the Nessie CLI are taken, also those without a meaning here.
+#[tokio::test]
+async fn the_shell_takes_what_the_nessie_cli_takes() {
+    let world = World::start().await;
+    let uri = format!("{}api/v2", world.root());
+    for options in [
+        "-P -S --no-up-to-date-check --client-name me",
+        "--non-ansi --stdout -o nessie.authentication.type=NONE",
+        "-o authentication.type=BEARER,authentication.token=t -r main",
+    ] {
+        let words = format!("sh -u {uri} {options} -c").split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(["LIST REFERENCES"]).collect();
+        let ran = world.run_with(&words, "").await;
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{options}");
+        assert!(ran.out.contains("* main"), "{options}: {}", ran.out);
+    }
+    world.stop().await;
+}
+
 #[tokio::test]
 async fn every_statement_of_the_nessie_cli_does_its_work() {
     let world = World::start().await;

@@ -37,6 +37,11 @@ impl World {
         world
     }
 
+    /// Where the server is.
+    pub fn root(&self) -> String {
+        self.live.root().to_owned()
+    }
+
     /// Runs a command line; blanks separate its words.
     pub async fn run(&self, line: &str) -> Ran {
         self.run_with(&line.split(' ').collect::<Vec<_>>(), "").await

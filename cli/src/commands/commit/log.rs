@@ -61,8 +61,9 @@ pub struct Args {
 }
 
 pub fn instant(text: &str) -> Result<Instant, String> {
-    let whole_day = format!("{text}T00:00:00Z");
-    Instant::parse_offset(text).or_else(|_| Instant::parse_offset(&whole_day)).map_err(|_| {
+    // A time without an offset is that of UTC, as every time that is shown.
+    let complete = [text.to_owned(), format!("{text}Z"), format!("{text}T00:00:00Z")];
+    complete.iter().find_map(|text| Instant::parse_offset(text).ok()).ok_or_else(|| {
         "a time is written 2026-05-01T10:20:30Z or with an offset such as +02:00, a day 2026-05-01".to_owned()
     })
 }

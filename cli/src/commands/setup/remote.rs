@@ -31,7 +31,7 @@ pub enum Verb {
         #[arg(value_parser = point::parse_name, required_unless_present = "delete")]
         branch: Option<String>,
         /// Take it out of the file: the server's default branch is meant again
-        #[arg(short, long, conflicts_with = "branch")]
+        #[arg(short, long)]
         delete: bool,
     },
 }
@@ -43,7 +43,9 @@ pub async fn run(verb: Verb, session: &Session) -> Result<Done, Error> {
             let root = settings::root(&root)?;
             written::change("endpoint", Some(&format!("{root}/")), session)
         }
-        Verb::SetHead { branch, .. } => written::change("default_branch", branch.as_deref(), session),
+        Verb::SetHead { branch, delete } => {
+            written::change("default_branch", branch.as_deref().filter(|_| !delete), session)
+        }
         Verb::Show => {
             let config = session.client.ask::<GetConfig>(GetConfig::path(), &()).await?;
             Ok(Remote { endpoint: session.settings.endpoint.clone(), config }.into())
