@@ -25,24 +25,14 @@ pub struct Args {
     /// The state to take them from, as an option
     #[arg(long, value_name = "POINT")]
     pub to: Option<String>,
-    /// The branch to change (without it: the default branch)
-    #[arg(short = 'r', long = "ref", value_name = "BRANCH")]
-    pub branch: Option<String>,
     /// Delete keys that the state does not have
     #[arg(long)]
     pub allow_deletes: bool,
     /// Only say what would happen
     #[arg(short = 'n', long)]
     pub dry_run: bool,
-    /// What the commit does, in words
-    #[arg(short, long)]
-    pub message: Option<String>,
-    /// Who made the change; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub author: Vec<String>,
-    /// Only when the branch's head is this commit (without it: the head read just before)
-    #[arg(short = 'c', long, value_name = "HASH", alias = "condition")]
-    pub expected: Option<String>,
+    #[command(flatten)]
+    pub onto: committed::Onto,
 }
 
 impl Args {
@@ -65,11 +55,12 @@ impl Args {
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let (keys, then) = args.keys_and_point()?;
-    let branch = args.branch.as_deref();
-    let asked = Asked { branch, expected: args.expected.as_deref(), keys, then, deletes: args.allow_deletes };
+    let onto = &args.onto;
+    let (branch, expected) = (onto.branch.as_deref(), onto.expected.as_deref());
+    let asked = Asked { branch, expected, keys, then, deletes: args.allow_deletes };
     let meta = CommitMetaInput {
-        message: args.message.clone().unwrap_or_default(),
-        authors: args.author.clone(),
+        message: onto.message.clone().unwrap_or_default(),
+        authors: onto.author.clone(),
         ..Default::default()
     };
     asked.run(meta, args.dry_run, session).await

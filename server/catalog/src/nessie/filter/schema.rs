@@ -80,37 +80,28 @@ const COMMIT: &[Field] = &[
 const REFERENCE: &[Field] =
     &[("name", Shape::Text), ("hash", Shape::Text), ("metadata", Shape::Object(METADATA))];
 
-const KEY: &[Field] = &[
-    ("key", Shape::Text),
-    ("encodedKey", Shape::Text),
-    ("keyElements", Shape::Texts),
-    ("namespace", Shape::Text),
-    ("namespaceElements", Shape::Texts),
-    ("name", Shape::Text),
-];
+/// The fields of a key, and more.
+macro_rules! of_key {
+    ($($more:expr),*) => {
+        &[
+            ("key", Shape::Text),
+            ("encodedKey", Shape::Text),
+            ("keyElements", Shape::Texts),
+            ("namespace", Shape::Text),
+            ("namespaceElements", Shape::Texts),
+            ("name", Shape::Text),
+            $($more),*
+        ]
+    };
+}
 
-const ENTRY: &[Field] = &[
-    ("contentType", Shape::Text),
-    ("key", Shape::Text),
-    ("encodedKey", Shape::Text),
-    ("keyElements", Shape::Texts),
-    ("namespace", Shape::Text),
-    ("namespaceElements", Shape::Texts),
-    ("name", Shape::Text),
-];
+const KEY: &[Field] = of_key!();
+
+const ENTRY: &[Field] = of_key!(("contentType", Shape::Text));
 
 const CONTENT: &[Field] = &[("type", Shape::Text), ("id", Shape::Text)];
 
-const OPERATION: &[Field] = &[
-    ("type", Shape::Text),
-    ("key", Shape::Text),
-    ("encodedKey", Shape::Text),
-    ("keyElements", Shape::Texts),
-    ("namespace", Shape::Text),
-    ("namespaceElements", Shape::Texts),
-    ("name", Shape::Text),
-    ("content", Shape::Object(CONTENT)),
-];
+const OPERATION: &[Field] = of_key!(("type", Shape::Text), ("content", Shape::Object(CONTENT)));
 
 const API: &[Field] = &[("apiName", Shape::Text), ("apiVersion", Shape::Number)];
 

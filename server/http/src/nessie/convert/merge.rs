@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 use lochan_api_spec::nessie::model::{
     Content as WireContent, MergeBehavior, MergeDetailV2, MergeKeyBehavior, MergeResponseV2,
 };
+use lochan_api_spec::syntax::ReferenceError;
 use lochan_api_spec::syntax::reference::check_name;
+use lochan_server_catalog::nessie::Point;
 use lochan_server_catalog::nessie::commits::GivenId;
 use lochan_server_catalog::nessie::merge::{Detail, KeyBehavior, Merged, Mode, Options};
 use lochan_storage_model::{Content, ContentId};
 
+use super::point::{self, At};
 use super::{conflict_out, content, key_in, key_out};
 use crate::failure::Failure;
-use crate::nessie::refuse::{Checks, NOT_BLANK, bad};
+use crate::nessie::refuse::{Checks, NOT_BLANK, SIZE, bad};
 
 /// Modes of a merge or transplant.
 pub fn options_in(
@@ -39,6 +42,21 @@ pub fn options_in(
 pub fn check_source(name: &str, argument: &str, checks: &mut Checks) {
     checks.reference(argument, check_name(name));
     checks.require(argument, !name.trim().is_empty(), NOT_BLANK);
+}
+
+/// The commits of a transplant, as `parse` reads them.
+pub fn commits_in(
+    (name, hashes): (&str, &[String]),
+    parse: impl Fn(&str) -> Result<At, ReferenceError>,
+    checks: &mut Checks,
+) -> Vec<Point> {
+    const HASHES: &str = "transplantCommitsIntoBranch.transplant.hashesToTransplant";
+    check_source(name, "transplantCommitsIntoBranch.transplant.fromRefName", checks);
+    checks.require(HASHES, !hashes.is_empty(), SIZE);
+    hashes
+        .iter()
+        .filter_map(|text| checks.reference(HASHES, parse(text)).map(|at| point::named(name, at)))
+        .collect()
 }
 
 /// What became of a merge or transplant.

@@ -12,10 +12,8 @@ use crate::extract::Req;
 use crate::handlers::Answer;
 use crate::nessie::convert::point::At;
 use crate::nessie::convert::{merge, point};
-use crate::nessie::refuse::{Checks, SIZE, bad};
+use crate::nessie::refuse::{Checks, bad};
 use crate::reply::Reply;
-
-const HASHES: &str = "transplantCommitsIntoBranch.transplant.hashesToTransplant";
 
 /// `POST trees/branch/{branch}/transplant`
 pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
@@ -29,15 +27,10 @@ pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
         &mut checks,
     );
     let body = checks.present("transplantCommitsIntoBranch.transplant", body);
-    let mut commits = Vec::new();
-    if let Some(body) = &body {
-        let name = &body.from_ref_name;
-        merge::check_source(name, "transplantCommitsIntoBranch.transplant.fromRefName", &mut checks);
-        checks.require(HASHES, !body.hashes_to_transplant.is_empty(), SIZE);
-        for text in &body.hashes_to_transplant {
-            commits.extend(checks.reference(HASHES, At::plain(text)).map(|at| point::named(name, at)));
-        }
-    }
+    let commits = body.as_ref().map(|body| {
+        let given = (body.from_ref_name.as_str(), body.hashes_to_transplant.as_slice());
+        merge::commits_in(given, At::plain, &mut checks)
+    });
     let (target, body) = checks.done(target.zip(body))?;
     if body.keep_individual_commits == Some(false) {
         return Err(bad(
@@ -51,7 +44,7 @@ pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
             Transplant {
                 target,
                 from: (body.from_ref_name != DETACHED).then_some(body.from_ref_name),
-                commits,
+                commits: commits.unwrap_or_default(),
                 options: merge::options_in(
                     body.default_key_merge_mode,
                     body.key_merge_modes,

@@ -14,8 +14,6 @@ use crate::nessie::convert::{merge, point};
 use crate::nessie::refuse::{Checks, SIZE};
 use crate::reply::Reply;
 
-const HASHES: &str = "transplantCommitsIntoBranch.transplant.hashesToTransplant";
-
 /// `POST trees/{branch}/history/transplant`
 pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
     let body: Option<TransplantRequestV2> = req.json_or_null()?;
@@ -28,17 +26,12 @@ pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
         &mut checks,
     )?;
     let body = checks.present("transplantCommitsIntoBranch.transplant", body);
-    let mut commits = Vec::new();
-    if let Some(body) = &body {
-        let name = &body.from_ref_name;
-        merge::check_source(name, "transplantCommitsIntoBranch.transplant.fromRefName", &mut checks);
-        checks.require(HASHES, !body.hashes_to_transplant.is_empty(), SIZE);
-        let message = body.message.as_deref();
-        checks.require("transplantCommitsIntoBranch.transplant.message", message != Some(""), SIZE);
-        for text in &body.hashes_to_transplant {
-            commits.extend(checks.reference(HASHES, At::parse(text)).map(|at| point::named(name, at)));
-        }
-    }
+    let commits = body.as_ref().map(|body| {
+        let given = (body.from_ref_name.as_str(), body.hashes_to_transplant.as_slice());
+        merge::commits_in(given, At::parse, &mut checks)
+    });
+    let message = body.as_ref().and_then(|body| body.message.as_deref());
+    checks.require("transplantCommitsIntoBranch.transplant.message", message != Some(""), SIZE);
     let (target, body) = checks.done(target.zip(body))?;
     let headers = req.commit_headers();
     let overrides = MetaOverrides {
@@ -54,7 +47,7 @@ pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
             Transplant {
                 target,
                 from: (body.from_ref_name != DETACHED).then_some(body.from_ref_name),
-                commits,
+                commits: commits.unwrap_or_default(),
                 options: merge::options_in(
                     body.default_key_merge_mode,
                     body.key_merge_modes,
