@@ -276,6 +276,14 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
     Some(value)
 }
 
+/// How many bytes of the segment at `offset`, which begins at `position` of the log, are messages of its own; the whole
+/// segment if it was filled.
+pub(crate) fn messages_until(file: &File, offset: u64, position: u64) -> io::Result<u64> {
+    let mut segment = vec![0; SEGMENT_BYTES];
+    let bytes = read(file, offset, &mut segment)?;
+    Ok(valid_until(bytes, position / SEGMENT_BYTES as u64) as u64)
+}
+
 /// How many bytes of a segment are messages of its own; the whole segment if it was filled.
 fn valid_until(segment: &[u8], number: u64) -> usize {
     let mut at = HEADER_BYTES;

@@ -13,7 +13,9 @@
 //! **A gap in what was never synced.** The header of a segment says how far the log was stable when it was begun, and sled
 //! calls stable what it has handed to `sync_file_range`. Where two segments were begun between two syncs of ours, a power cut may
 //! keep the later one and lose the one that its header calls stable. sled misses it, reads nothing behind it and nothing before
-//! it, and drops the whole log. What follows such a gap lies behind the mark: nobody was told of it, and it is taken out.
+//! it, and drops the whole log. Or the power cut tears that segment: sled reads it up to the tear and goes on with the next one,
+//! as if nothing were missing between, and cannot open a log in which a page has no beginning. What follows such a gap or
+//! tear lies behind the mark: nobody was told of it, and it is taken out.
 
 use std::{
     fs::File,
@@ -156,41 +158,72 @@ pub(crate) fn release(engine: &Path) -> io::Result<()> {
     sync_folder_of(&copy)
 }
 
-/// Takes out the segments behind one that is missing and that their headers call stable, if none of them was ever synced.
+/// Takes out the segments behind one that is missing or torn and that their headers call stable, if none of them was ever
+/// synced.
 fn close_gap(file: &File, engine: &Path) -> io::Result<()> {
     // Without a mark nobody knows what was synced; sled would drop the whole log then.
     let mark = engine.parent().map(mark::read).transpose()?.flatten();
     let synced = mark.map_or(-1, |mark| mark.log);
     let snapshot = engine_log::snapshot_end(engine)?;
-    let begin = |position: u64| position - position % SEGMENT_BYTES as u64;
     let lowest = begin(u64::try_from(snapshot).unwrap_or(0));
     let mut present = segments(file)?;
     present.retain(|segment| segment.position >= lowest);
-    let mut has_changed = false;
+    let mut behind = behind_gaps(&mut present, lowest, synced);
+    behind.extend(behind_tear(file, &present, synced)?);
+    for Segment { offset, position, .. } in &behind {
+        tracing::info!(
+            offset,
+            position,
+            "a segment of the log that was never synced follows a gap and is left out"
+        );
+        file.write_all_at(&vec![0; SEGMENT_BYTES], *offset)?;
+    }
+    if behind.is_empty() { Ok(()) } else { file.sync_all() }
+}
+
+/// Where the segment that holds `position` begins.
+const fn begin(position: u64) -> u64 {
+    position - position % SEGMENT_BYTES as u64
+}
+
+/// Splits off the segments behind each gap that begins behind `synced`.
+fn behind_gaps(present: &mut Vec<Segment>, lowest: u64, synced: i64) -> Vec<Segment> {
+    let mut gone = Vec::new();
     loop {
         let stable = present.iter().map(|segment| segment.stable).max().unwrap_or(0).max(lowest);
         let missing = begin(stable);
         let was_synced = i64::try_from(missing).is_ok_and(|missing| missing <= synced);
         if was_synced || present.iter().any(|segment| segment.position == missing) {
-            break;
+            return gone;
         }
         let (before, behind): (Vec<_>, Vec<_>) =
-            present.into_iter().partition(|segment| segment.position < missing);
+            std::mem::take(present).into_iter().partition(|segment| segment.position < missing);
+        *present = before;
         if behind.is_empty() {
+            return gone;
+        }
+        gone.extend(behind);
+    }
+}
+
+/// The segments behind the first that is torn behind `synced`, of those that follow one another from there on.
+fn behind_tear(file: &File, present: &[Segment], synced: i64) -> io::Result<Vec<Segment>> {
+    // Without a mark a segment that is being used anew cannot be told from a torn one.
+    let Ok(synced) = u64::try_from(synced) else { return Ok(Vec::new()) };
+    let mut present = present.to_vec();
+    present.retain(|segment| segment.position >= begin(synced));
+    present.sort_by_key(|segment| segment.position);
+    let mut rest = present.iter();
+    for (number, segment) in rest.by_ref().enumerate() {
+        if segment.position != begin(synced) + (number * SEGMENT_BYTES) as u64 {
             break;
         }
-        for Segment { offset, position, .. } in behind {
-            tracing::info!(
-                offset,
-                position,
-                "a segment of the log that was never synced follows a gap and is left out"
-            );
-            file.write_all_at(&vec![0; SEGMENT_BYTES], offset)?;
-            has_changed = true;
+        let end = segment.position + engine_log::messages_until(file, segment.offset, segment.position)?;
+        if end > synced && end < segment.position + SEGMENT_BYTES as u64 {
+            return Ok(rest.copied().collect());
         }
-        present = before;
     }
-    if has_changed { file.sync_all() } else { Ok(()) }
+    Ok(Vec::new())
 }
 
 fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
@@ -234,14 +267,25 @@ mod tests {
     use super::*;
     use crate::mark::{Mark, MarkFile};
 
-    /// A segment of the log that was begun when it was stable up to `stable`.
+    /// A segment of the log, filled, that was begun when it was stable up to `stable`.
     fn segment(position: i64, stable: i64) -> Vec<u8> {
         let flip = |number: i64| (number ^ i64::MAX).to_le_bytes();
         let fields = [flip(position), flip(stable)].concat();
         let mut bytes = (crc32fast::hash(&fields) ^ u32::MAX).to_le_bytes().to_vec();
         bytes.extend(fields);
-        bytes.resize(SEGMENT_BYTES, 7);
+        while bytes.len() + MESSAGE_BYTES <= SEGMENT_BYTES {
+            bytes.extend(message(position / SEGMENT));
+        }
+        bytes.resize(SEGMENT_BYTES, 0);
         bytes
+    }
+
+    /// A change of a row in segment `number`: check sum · kind · length of the body · number · page · body.
+    fn message(number: i64) -> Vec<u8> {
+        let fields = [10, MESSAGE_BYTES as u8 - 8, u8::try_from(number).unwrap(), 0];
+        let body = [7; MESSAGE_BYTES - 8];
+        let sum = crc32fast::hash(&[&body[..], &fields].concat()) ^ u32::MAX;
+        [&sum.to_le_bytes()[..], &fields, &body].concat()
     }
 
     /// Guards a log of these segments, `None` for zeros, synced up to `log`; which of them are there afterwards.
@@ -264,6 +308,35 @@ mod tests {
     }
 
     const SEGMENT: i64 = SEGMENT_BYTES as i64;
+    /// So long that a segment is full of them.
+    const MESSAGE_BYTES: usize = 220;
+
+    /// Guards a log of filled segments at the positions 0, 1, … of which the second is torn at the message `torn`, synced
+    /// up to `log`; which of them are there afterwards.
+    fn guarded_torn(torn: usize, log: i64) -> Vec<bool> {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = folder.path().join("sled");
+        std::fs::create_dir(&engine).unwrap();
+        let mut bytes: Vec<u8> =
+            (0..4).flat_map(|number| segment(number * SEGMENT, number * SEGMENT - 1)).collect();
+        let at = SEGMENT_BYTES + HEADER_BYTES + torn * MESSAGE_BYTES;
+        bytes[at..at + 100].fill(0);
+        std::fs::write(engine.join("db"), &bytes).unwrap();
+        MarkFile::open(folder.path()).unwrap().write(Mark { log, ..Mark::NOTHING }).unwrap();
+        guard(&engine).unwrap();
+        let left = std::fs::read(engine.join("db")).unwrap();
+        left.chunks(SEGMENT_BYTES).map(|segment| segment.iter().any(|byte| *byte != 0)).collect()
+    }
+
+    #[test]
+    fn what_follows_a_tear_in_the_unsynced_part_is_taken_out() {
+        let before = |torn: usize| SEGMENT + (HEADER_BYTES + torn * MESSAGE_BYTES) as i64 - 1;
+        assert_eq!(guarded_torn(9, before(9)), [true, true, false, false]);
+        assert_eq!(guarded_torn(9, before(5)), [true, true, false, false]);
+        assert_eq!(guarded_torn(9, SEGMENT - 1), [true, true, false, false]);
+        assert_eq!(guarded_torn(9, before(10)), [true; 4], "it was synced: that is damage");
+        assert_eq!(guarded_torn(9, 3 * SEGMENT), [true; 4], "so it is here");
+    }
 
     #[test]
     fn what_follows_a_gap_in_the_unsynced_part_is_taken_out() {
