@@ -17,7 +17,7 @@ pub enum Hash {
 }
 
 impl Hash {
-    fn not_found(&self) -> Error {
+    pub(crate) fn not_found(&self) -> Error {
         Error::ReferenceNotFound(format!("Commit '{self}' not found"))
     }
 

@@ -5,7 +5,7 @@ use lochan_storage_engine::merge::{Options, TransplantRequest};
 use lochan_storage_model::{CommitId, RefName};
 
 use super::{
-    Point,
+    Hash, Point,
     merge::{Merged, judge},
     point::Target,
     touched,
@@ -87,11 +87,31 @@ impl Catalog {
         }
         sources.push(last);
         self.check_on_branch(&target).await?;
+        Ok((self.all_existing(&sources).await?, target))
+    }
+
+    /// That each of these commits exists. Of several that do not, all are told.
+    async fn all_existing(&self, sources: &[Hash]) -> Result<Vec<CommitId>, Error> {
         let mut commits = Vec::with_capacity(sources.len());
-        for source in &sources {
-            commits.push(self.existing(source).await?);
+        let mut missing = Vec::new();
+        for source in sources {
+            match self.existing(source).await {
+                Ok(commit) if commit.is_no_ancestor() => {
+                    missing.push((source, source.not_found().to_string()))
+                }
+                Ok(commit) => commits.push(commit),
+                Err(Error::ReferenceNotFound(message)) => missing.push((source, message)),
+                Err(other) => return Err(other),
+            }
         }
-        Ok((commits, target))
+        match missing.as_slice() {
+            [] => Ok(commits),
+            [(_, message)] => Err(Error::ReferenceNotFound(message.clone())),
+            several => {
+                let names: Vec<String> = several.iter().map(|(source, _)| format!("'{source}'")).collect();
+                Err(Error::ReferenceNotFound(format!("Could not find commits {}.", names.join(", "))))
+            }
+        }
     }
 
     /// Asks about the branch, and about every state that commits are taken from.

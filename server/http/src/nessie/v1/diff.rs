@@ -18,15 +18,16 @@ use crate::router::Span;
 
 /// `GET diffs/{from}...{to}`
 pub async fn get(app: Arc<App>, req: Req) -> Answer {
-    let from = side(&req, req.params.reference)?;
-    let to = side(&req, req.params.to)?;
+    let from = side(&app, &req, req.params.reference)?;
+    let to = side(&app, &req, req.params.to)?;
     let compared = app.catalog.diff(&req.principal(), &from, &to, &Query::default()).await?;
     Ok(Reply::json(&DiffResponseV1::from(v2::diff::out(compared))))
 }
 
-/// `NAME` or `NAME*HASH`. Names are only looked up.
-fn side(req: &Req, span: Span) -> Result<Point, Failure> {
+/// `NAME` or `NAME*HASH`; without a name before the star the default branch is meant. Names are only looked up.
+fn side(app: &App, req: &Req, span: Span) -> Result<Point, Failure> {
     let text = req.param(span)?;
     let (name, at) = text.split_once('*').unwrap_or((&text, ""));
+    let name = if name.is_empty() { app.catalog.settings().default_branch.as_str() } else { name };
     Ok(point::named(name, At::parse(at).map_err(|error| bad(error.to_string()))?))
 }
