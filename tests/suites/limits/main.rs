@@ -26,6 +26,7 @@ const REFUSAL_BYTES_MAX: u64 = 64 << 20;
 /// A machine may be busy with something else; the fastest of some tries counts.
 const TRIES: usize = 3;
 
+#[expect(clippy::print_stdout, reason = "the figures are for whoever runs it with --nocapture")]
 #[tokio::test]
 async fn one_past_the_bound_is_refused_at_once() {
     let server = Server::start().await;

@@ -140,7 +140,7 @@ impl Sender<'_> {
     }
 
     /// Where an import of this name stands; none when nobody has begun it.
-    async fn known(&self, id: &str) -> Result<Option<ImportState>, Error> {
+    async fn known(&self, id: &str) -> Result<Option<ImportState>, client::Error> {
         match self.session.client.ask::<GetImport>(GetImport::path(id), &()).await {
             Ok(state) => Ok(Some(state)),
             Err(client::Error::Refused(refusal))
@@ -148,7 +148,7 @@ impl Sender<'_> {
             {
                 Ok(None)
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         }
     }
 
@@ -186,7 +186,12 @@ impl Sender<'_> {
     /// request is still at work.
     async fn has_moved_on(&mut self) -> Result<bool, Error> {
         let Some(id) = self.id.clone() else { return Ok(false) };
-        let taken = self.known(&id).await?.map_or(0, |state| state.next_part.saturating_sub(1));
+        let state = match self.known(&id).await {
+            // The server is gone: whether it has moved on is seen when it is back.
+            Err(error) if may_pass(&error) => return Ok(true),
+            state => state?,
+        };
+        let taken = state.map_or(0, |state| state.next_part.saturating_sub(1));
         let moved = taken > self.taken;
         self.taken = taken.max(self.taken);
         Ok(moved)
