@@ -30,6 +30,12 @@ pub enum TableNameError {
     /// Nothing is left before `@` or `#`.
     #[error("table name must not be empty: {0}")]
     Empty(String),
+    /// `@` or `#` is there, and nothing behind it.
+    #[error("'{0}' names no reference behind '@', or no hash or timestamp behind '#'")]
+    Part(String),
+    /// A path cannot hold it: clients resolve such segments before they send them.
+    #[error("a table cannot be named '{0}'")]
+    Dots(String),
     /// What follows `#` is neither a hash nor a time.
     #[error("'{at}' in '{text}' is neither a commit hash nor a timestamp")]
     At {
@@ -50,15 +56,21 @@ impl TableName {
     pub fn parse(text: &str) -> Result<Self, TableNameError> {
         let inner = unquote(text);
         let (left, at) = match inner.split_once('#') {
-            Some((left, at)) => (left, Some(at).filter(|at| !at.is_empty())),
+            Some((left, at)) => (left, Some(at)),
             None => (inner, None),
         };
         let (name, reference) = match left.split_once('@') {
-            Some((name, reference)) => (name, Some(reference).filter(|reference| !reference.is_empty())),
+            Some((name, reference)) => (name, Some(reference)),
             None => (left, None),
         };
         if name.is_empty() {
             return Err(TableNameError::Empty(text.to_owned()));
+        }
+        if [reference, at].contains(&Some("")) {
+            return Err(TableNameError::Part(text.to_owned()));
+        }
+        if [".", ".."].contains(&name) {
+            return Err(TableNameError::Dots(name.to_owned()));
         }
         let at = at
             .map(|at| {
@@ -135,7 +147,6 @@ mod tests {
         check("'t@a/b'", "t", Some("a/b"), None);
         check(&format!("t@dev#{H}"), "t", Some("dev"), Some(At::Hash(HashSpec::of(H))));
         check(&format!("t#{H}~1"), "t", None, Some(At::Hash(HashSpec::parse(&format!("{H}~1")).unwrap())));
-        check("t@dev#", "t", Some("dev"), None);
         check("t.with.dots", "t.with.dots", None, None);
     }
 
@@ -166,5 +177,11 @@ mod tests {
         assert!(matches!(TableName::parse("t#nonsense"), Err(TableNameError::At { .. })));
         assert!(matches!(TableName::parse("@dev"), Err(TableNameError::Empty(_))));
         assert!(matches!(TableName::parse(""), Err(TableNameError::Empty(_))));
+        for cut in ["t@", "t#", "t@dev#", "t@#2026-05-01", "`t@`"] {
+            assert!(matches!(TableName::parse(cut), Err(TableNameError::Part(_))), "{cut}");
+        }
+        for dots in [".", "..", "..@dev"] {
+            assert!(matches!(TableName::parse(dots), Err(TableNameError::Dots(_))), "{dots}");
+        }
     }
 }
