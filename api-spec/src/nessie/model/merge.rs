@@ -1,10 +1,11 @@
 //! Merge and transplant requests.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::operation::{ContentMetadata, Documentation};
 use crate::nessie::model::{CommitMetaInput, Content, ContentKey};
 use crate::syntax::lenient::{boolean, null_default, object, object_or_null, objects};
+use crate::syntax::reference::HASH_OR_RELATIVE_MESSAGE;
 
 /// What happens to a key that both sides may have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -75,6 +76,26 @@ impl<'de> Deserialize<'de> for MergeKeyBehavior {
     }
 }
 
+/// Refuses an empty hash, which is told before anything is looked up. Other shapes are the endpoint's to judge.
+fn not_empty<E: de::Error>(hash: &str) -> Result<(), E> {
+    if hash.is_empty() { Err(E::custom(HASH_OR_RELATIVE_MESSAGE)) } else { Ok(()) }
+}
+
+fn hash<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let hash = String::deserialize(deserializer)?;
+    not_empty(&hash).map(|()| hash)
+}
+
+fn hash_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let hash = Option::<String>::deserialize(deserializer)?;
+    hash.as_deref().map_or(Ok(()), not_empty).map(|()| hash)
+}
+
+fn hashes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let hashes: Vec<String> = null_default(deserializer)?;
+    hashes.iter().try_for_each(|hash| not_empty(hash)).map(|()| hashes)
+}
+
 /// Body of a v2 merge. The booleans are read under both their spellings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
@@ -83,6 +104,7 @@ pub struct MergeRequestV2 {
     /// The source's name, or `DETACHED`.
     pub from_ref_name: String,
     /// The source's hash-or-relative form; must start with an absolute hash, which the endpoint checks.
+    #[serde(default, deserialize_with = "hash_or_null")]
     pub from_hash: Option<String>,
     /// The merge commit's message; deprecated.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,6 +147,7 @@ pub struct MergeRequestV1 {
     /// The source's name, or `DETACHED`.
     pub from_ref_name: String,
     /// The source's plain hash.
+    #[serde(deserialize_with = "hash")]
     pub from_hash: String,
     /// Behaviours per key.
     #[serde(default, deserialize_with = "null_default", skip_serializing_if = "Vec::is_empty")]
@@ -164,7 +187,7 @@ pub struct TransplantRequestV2 {
     /// The source's name, or `DETACHED`.
     pub from_ref_name: String,
     /// The commits, oldest first, in hash-or-relative form; at least one, which the endpoint checks.
-    #[serde(default, deserialize_with = "null_default")]
+    #[serde(default, deserialize_with = "hashes")]
     pub hashes_to_transplant: Vec<String>,
     /// Overrides the message of a single commit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -204,7 +227,7 @@ pub struct TransplantRequestV1 {
     /// The source's name, or `DETACHED`.
     pub from_ref_name: String,
     /// The commits, oldest first, as plain hashes; at least one, which the endpoint checks.
-    #[serde(default, deserialize_with = "null_default")]
+    #[serde(default, deserialize_with = "hashes")]
     pub hashes_to_transplant: Vec<String>,
     /// Behaviours per key.
     #[serde(default, deserialize_with = "null_default", skip_serializing_if = "Vec::is_empty")]

@@ -92,8 +92,8 @@ impl Catalog {
         let bounds = query.only.bounds(false)?;
         let (left, right) = (self.engine().at(from.commit).await?, self.engine().at(to.commit).await?);
         query.resume.check()?;
-        bounds.check(&left).await?;
-        bounds.check(&right).await?;
+        self.check_bounds(&bounds, from.commit, &left).await?;
+        self.check_bounds(&bounds, to.commit, &right).await?;
         let mut range = bounds.range;
         if let Some(resume) = resume {
             range = range.from(resume.key.index_key().as_bytes());

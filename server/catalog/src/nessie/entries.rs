@@ -91,14 +91,26 @@ pub(crate) struct Bounds {
     between: Option<Range>,
 }
 
-impl Bounds {
-    /// Bounds that are the wrong way round are told where a key lies between them, as the reference server does.
-    pub(crate) async fn check(&self, state: &State) -> Result<(), Error> {
-        let Some(between) = &self.between else { return Ok(()) };
-        match state.entries(between).await?.next().await? {
-            Some(_) => Err(Error::BadRequest("'to' must be greater than 'from'".into())),
-            None => Ok(()),
+impl Catalog {
+    /// Bounds that are the wrong way round are told where a key lies between them, or did until this very commit, as the
+    /// reference server does.
+    pub(crate) async fn check_bounds(
+        &self,
+        bounds: &Bounds,
+        commit: CommitId,
+        state: &State,
+    ) -> Result<(), Error> {
+        let Some(between) = &bounds.between else { return Ok(()) };
+        let mut lies_between = state.entries(between).await?.next().await?.is_some();
+        if !lies_between && !commit.is_no_ancestor() {
+            let newest = self.engine().log(commit).next().await?;
+            let mut operations = newest.iter().flat_map(|entry| &entry.commit.operations);
+            lies_between = operations.any(|operation| between.contains(operation.key()));
         }
+        if lies_between {
+            return Err(Error::BadRequest("'to' must be greater than 'from'".into()));
+        }
+        Ok(())
     }
 }
 
@@ -162,7 +174,7 @@ impl Catalog {
         if !effective.commit.is_no_ancestor() {
             list.from.check()?;
         }
-        bounds.check(&state).await?;
+        self.check_bounds(&bounds, effective.commit, &state).await?;
         let mut range = bounds.range;
         if let Some(from) = list.from.token() {
             range = range.from(from.key.index_key().as_bytes());

@@ -89,19 +89,16 @@ impl Catalog {
         while let Some(item) = entries.next().await? {
             tokio::task::consume_budget().await;
             let Some(key) = item.key.content() else { continue };
-            let mut above = key.parent();
-            while let Some(parent) = above {
-                let inside = below.is_none_or(|below| parent == *below || parent.is_below(below));
-                if !inside || !keys.insert(parent.clone()) {
-                    break;
-                }
-                above = parent.parent();
-            }
             if item.entry.content_type == ContentType::Namespace {
                 let content = state.content_of(&item.entry).await?;
                 keys.insert(key.clone());
                 explicit.insert(key, (item.entry.content_id, content));
+                continue;
             }
+            // What is no namespace implies the one that it is in; namespaces imply none.
+            let within =
+                |parent: &ContentKey| below.is_none_or(|below| parent == below || parent.is_below(below));
+            keys.extend(key.parent().filter(within));
         }
         let check = keys.iter().fold(Check::default(), |check, key| {
             check.and_key(Access::ReadContentKey, reference.as_ref(), key, Some(ContentType::Namespace))

@@ -181,6 +181,7 @@ impl Catalog {
             Some(name) => Some(self.find_reference(name).await?),
             None => None,
         };
+        point.check()?;
         let start = point.start(what)?.id()?;
         let commit = self.engine().commits().resolve(start, &point.steps()?).await?;
         Ok(Effective { reference, commit })

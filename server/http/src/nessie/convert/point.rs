@@ -41,6 +41,12 @@ impl At {
         Ok(Self::of(spec.hash, &spec.parts, impossible))
     }
 
+    /// As [`At::parse`], but text of the wrong shape is told too when the point is looked up.
+    pub fn judged_late(text: &str) -> Self {
+        Self::parse(text)
+            .unwrap_or_else(|error| Self::of(None, &[], Some(Part::Impossible(error.to_string()))))
+    }
+
     /// A plain hash.
     pub fn plain(text: &str) -> Result<Self, ReferenceError> {
         Ok(Self { hash: Some(hash(&syntax::parse_hash(text)?)), parts: Vec::new() })

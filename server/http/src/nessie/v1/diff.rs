@@ -11,7 +11,6 @@ use crate::extract::Req;
 use crate::failure::Failure;
 use crate::handlers::Answer;
 use crate::nessie::convert::point::{self, At};
-use crate::nessie::refuse::bad;
 use crate::nessie::v2;
 use crate::reply::Reply;
 use crate::router::Span;
@@ -24,10 +23,11 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
     Ok(Reply::json(&DiffResponseV1::from(v2::diff::out(compared))))
 }
 
-/// `NAME` or `NAME*HASH`; without a name before the star the default branch is meant. Names are only looked up.
+/// `NAME` or `NAME*HASH`; without a name before the star the default branch is meant. Names are only looked up, and hashes
+/// judged behind them.
 fn side(app: &App, req: &Req, span: Span) -> Result<Point, Failure> {
     let text = req.param(span)?;
     let (name, at) = text.split_once('*').unwrap_or((&text, ""));
     let name = if name.is_empty() { app.catalog.settings().default_branch.as_str() } else { name };
-    Ok(point::named(name, At::parse(at).map_err(|error| bad(error.to_string()))?))
+    Ok(point::named(name, At::judged_late(at)))
 }

@@ -25,10 +25,15 @@ pub async fn list(app: Arc<App>, req: Req) -> Answer {
     let query: get_namespaces::Query = req.query()?;
     let at = at(&req, query.hash_on_ref.as_deref())?;
     let below = query.name.as_deref().map(key_from_text).transpose()?.flatten();
-    let mut found = app.catalog.list_namespaces(&req.principal(), &at, below.as_ref()).await?;
+    let found = app.catalog.list_namespaces(&req.principal(), &at, below.as_ref()).await?;
+    // Those that are there, from a table made for as many; then those that are only implied, from one that grew.
+    let (mut found, mut implied): (Vec<_>, Vec<_>) = found.into_iter().partition(|found| found.id.is_some());
     let count = found.len();
     hash_order::sort(&mut found, count, |namespace| &namespace.elements);
-    Ok(Reply::json(&GetNamespacesResponse { namespaces: found.into_iter().map(out).collect() }))
+    let count = implied.len().max(hash_order::FEW);
+    hash_order::sort(&mut implied, count, |namespace| &namespace.elements);
+    let namespaces = found.into_iter().chain(implied).map(out).collect();
+    Ok(Reply::json(&GetNamespacesResponse { namespaces }))
 }
 
 /// `GET namespaces/namespace/{ref}/{name}`

@@ -12,7 +12,7 @@ use crate::extract::Req;
 use crate::handlers::Answer;
 use crate::nessie::convert::point::At;
 use crate::nessie::convert::{merge, point};
-use crate::nessie::refuse::{Checks, bad};
+use crate::nessie::refuse::{Checks, bad, required};
 use crate::reply::Reply;
 
 /// `POST trees/branch/{branch}/transplant`
@@ -26,12 +26,13 @@ pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
         ("transplantCommitsIntoBranch.expectedHash", query.expected_hash.as_deref()),
         &mut checks,
     );
-    let body = checks.present("transplantCommitsIntoBranch.transplant", body);
     let commits = body.as_ref().map(|body| {
         let given = (body.from_ref_name.as_str(), body.hashes_to_transplant.as_slice());
         merge::commits_in(given, At::plain, &mut checks)
     });
-    let (target, body) = checks.done(target.zip(body))?;
+    let target = checks.done(target)?;
+    // Alone among the three writes: that there is no body is told last.
+    let body = required("transplantCommitsIntoBranch.transplant", body)?;
     if body.keep_individual_commits == Some(false) {
         return Err(bad(
             "The parameter 'keepIndividualCommits' is deprecated. Transplant operations only support unsquashed now.",
