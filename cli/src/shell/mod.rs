@@ -25,7 +25,7 @@ use crate::commands::{self, Session};
 use crate::error::Error;
 use crate::host::Host;
 use crate::output::{self, Format};
-use crate::settings::{self, Source};
+use crate::settings::{self, Secret, Source};
 use crate::{conclude, fail};
 
 use grammar::Cursor;
@@ -67,7 +67,7 @@ pub struct Args {
     pub uri: Option<String>,
     /// How to say who we are, as properties of Nessie's clients: authentication.type=BEARER,…
     #[arg(short = 'o', long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = property)]
-    pub client_option: Vec<(String, String)>,
+    pub client_option: Vec<(String, Secret)>,
     /// No colours
     #[arg(short = 'P', long, alias = "non-ansi")]
     pub plain: bool,
@@ -82,9 +82,9 @@ pub struct Args {
     pub no_up_to_date_check: bool,
 }
 
-fn property(text: &str) -> Result<(String, String), String> {
+fn property(text: &str) -> Result<(String, Secret), String> {
     let (name, value) = text.split_once('=').ok_or("a property is written KEY=VALUE")?;
-    Ok((name.trim().to_owned(), value.to_owned()))
+    Ok((name.trim().to_owned(), Secret::new(value)))
 }
 
 /// What becomes of the shell behind a statement.
@@ -113,7 +113,9 @@ pub fn run(args: &Args, mut global: Global, host: &mut Host) -> Result<u8, Error
     }
     let mut settings = settings::load(&global, host)?;
     if !args.client_option.is_empty() {
-        settings.credentials = connect::credentials(&args.client_option)?;
+        let given = args.client_option.iter();
+        let given: Vec<_> = given.map(|(name, value)| (name.clone(), value.reveal().to_owned())).collect();
+        settings.credentials = connect::credentials(&given)?;
         settings.credentials_source = Source::Flag;
     }
     let runtime =
