@@ -7,6 +7,7 @@
 #   readme     every block of commands, settings or code in README.md and cli/README.md, done as it stands there
 #   api-fuzz   requests generated from the server's own OpenAPI documents, with Schemathesis, from PyPI
 #   fuzz [S]   the fuzz targets of tests/fuzz, S seconds each (60)
+#   backup     backups to an S3-compatible server while commits go on: incremental, cut off, restored
 #   pynessie   Nessie's Python command line, from PyPI
 #   import     a repository of a real Nessie server, from Maven Central, taken in and compared (skipped where there is no
 #              Maven or no Java 21)
@@ -48,6 +49,7 @@ title_of() {
     readme) echo "the commands of README.md and cli/README.md" ;;
     api-fuzz) echo "requests made from our OpenAPI documents" ;;
     fuzz) echo "coverage-guided fuzzing, five targets" ;;
+    backup) echo "backups to object storage while commits go on" ;;
     pynessie) echo "pynessie $PYNESSIE_VERSION" ;;
     import) echo "import from a real Nessie $NESSIE_VERSION" ;;
     oidc) echo "tokens of node-oidc-provider $OIDC_PROVIDER_VERSION" ;;
@@ -86,6 +88,7 @@ while [ $# -gt 0 ]; do
   case $name in
     demo) "$root/integration/demo.sh" && result demo "every figure as it must be" || failed+=("$name") ;;
     readme) build_binaries && run_readme || failed+=("$name") ;;
+    backup) build_binaries && run_backup || failed+=("$name") ;;
     pynessie) build_binaries && run_pynessie || failed+=("$name") ;;
     import) build_binaries && run_import || failed+=("$name") ;;
     oidc) build_binaries && run_oidc || failed+=("$name") ;;
