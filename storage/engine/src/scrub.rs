@@ -16,8 +16,8 @@ use crate::{
     pace::Pace,
 };
 
-/// Rows read in one piece, and bytes of objects: short, since whoever commits may need the same pages.
-const PAGE: usize = 128;
+/// Rows read in one piece, and bytes of objects: short, since whoever commits waits for a core meanwhile.
+const PAGE: usize = 1_024;
 const PAGE_BYTES: usize = 256 << 10;
 /// Bytes that a row without an object counts for.
 const ROW_BYTES: usize = 200;
@@ -102,21 +102,17 @@ impl Round<'_> {
     async fn objects(&mut self) -> Result<(), Error> {
         let mut after = None;
         loop {
-            let page = self.store.read_objects(after.take(), PAGE, PAGE_BYTES).await?;
-            let Some((last, _)) = page.last() else { return Ok(()) };
-            after = Some(last.clone());
-            let mut bytes = 0;
-            for (_, object) in page {
-                match object {
-                    Ok(object) => {
-                        self.progress.objects += 1;
-                        bytes += object.bytes.len();
-                    }
-                    Err(error) => self.progress.damaged("", error)?,
-                }
+            let checked = self.store.check_objects(after.take(), PAGE, PAGE_BYTES).await?;
+            if checked.last.is_none() {
+                return Ok(());
             }
-            self.progress.bytes += bytes as u64;
-            self.turn(bytes).await;
+            after = checked.last;
+            for error in checked.damaged {
+                self.progress.damaged("", error)?;
+            }
+            self.progress.objects += checked.objects;
+            self.progress.bytes += checked.bytes;
+            self.turn(usize::try_from(checked.bytes).unwrap_or(usize::MAX)).await;
         }
     }
 

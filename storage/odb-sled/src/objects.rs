@@ -171,27 +171,25 @@ pub(crate) fn remove(row: &mut Vec<u8>, id: ObjectId) -> Result<(), DecodeError>
     Ok(())
 }
 
-/// Hashes what counts of a row in the sums of the store (`FORMAT.md`, *Damage*): who stands there, not since which epoch, nor
+/// Appends what counts of a row in the sums of the store (`FORMAT.md`, *Damage*): who stands there, not since which epoch, nor
 /// the bytes, which the ids vouch for. A pack that cannot be read counts as it is.
-pub(crate) fn digest(row: &[u8], hasher: &mut blake3::Hasher) {
+pub(crate) fn counted(row: &[u8], counted: &mut Vec<u8>) {
     if row.get(1) != Some(&PACK) {
         for part in HEAD {
-            hasher.update(row.get(part).unwrap_or_default());
+            counted.extend_from_slice(row.get(part).unwrap_or_default());
         }
         if row.get(CHUNKED_AT) == Some(&1) {
-            hasher.update(row.get(CHUNKED_SIZE).unwrap_or_default());
+            counted.extend_from_slice(row.get(CHUNKED_SIZE).unwrap_or_default());
         }
         return;
     }
     match behind(row, None) {
-        Err(_) => {
-            hasher.update(row);
-        }
+        Err(_) => counted.extend_from_slice(row),
         Ok(entries) => {
             for ObjectHeader { kind, id, size, .. } in entries.iter().map(|entry| entry.header) {
-                hasher.update(&[kind.byte()]);
-                hasher.update(id.as_bytes());
-                hasher.update(&(size as u64).to_be_bytes());
+                counted.push(kind.byte());
+                counted.extend_from_slice(id.as_bytes());
+                counted.extend_from_slice(&(size as u64).to_be_bytes());
             }
         }
     }

@@ -5,6 +5,7 @@ use lochan_storage_model::{
     encoding::{Reader, Writer},
 };
 use lochan_storage_odb::{Damage, StoreError};
+use sled::IVec;
 
 use crate::{
     batch::Row,
@@ -16,8 +17,13 @@ use crate::{
 };
 
 const FORMAT: u8 = 1;
+/// What of most rows counts, at most, in bytes.
+const COUNTED_BYTES: usize = 512;
 /// Names of the groups, as findings show them.
 const GROUPS: [&str; 3] = ["objects", "references and their log", "records"];
+/// Whoever looks at all rows that are counted: is asked for each part of them, from several threads at once.
+pub(crate) type Onlooker<'a> = dyn Fn() -> Box<dyn FnMut(&IVec, &IVec) + 'a> + Sync + 'a;
+
 /// Number and sum of the rows of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sum {
@@ -96,13 +102,13 @@ impl State {
         Ok((batch, state))
     }
 
-    /// Counts the rows of a tree. What cannot be read is told instead.
-    pub(crate) fn count(tree: &sled::Tree, batch: u64) -> Result<Self, Vec<Damage>> {
+    /// Counts the rows of a tree, and shows each of them to `onlooker`. What cannot be read is told instead.
+    pub(crate) fn count(tree: &sled::Tree, batch: u64, onlooker: &Onlooker<'_>) -> Result<Self, Vec<Damage>> {
         // Between the two lies what counts in no sum.
         let others = (keys::key(Space::Reference, &[]), keys::key(Space::Derived, &[]));
         let mut state = Self { batch, ..Self::default() };
         let mut damage = Vec::new();
-        for part in parts::each(tree, vec![others], |(from, to)| Self::count_part(tree, from, to)) {
+        for part in parts::each(tree, vec![others], |(from, to)| Self::count_part(tree, from, to, onlooker)) {
             match part {
                 Ok(part) => state.merge(&part),
                 Err(found) => damage.extend(found),
@@ -111,15 +117,22 @@ impl State {
         if damage.is_empty() { Ok(state) } else { Err(damage) }
     }
 
-    fn count_part(tree: &sled::Tree, from: Vec<u8>, to: Vec<u8>) -> Result<Self, Vec<Damage>> {
+    fn count_part(
+        tree: &sled::Tree,
+        from: Vec<u8>,
+        to: Vec<u8>,
+        onlooker: &Onlooker<'_>,
+    ) -> Result<Self, Vec<Damage>> {
         let mut state = Self::default();
         let mut damage = Vec::new();
+        let mut look = onlooker();
         for row in Walk::new(tree, from, to) {
             match row {
                 Ok((key, value)) => {
                     if let Some(group) = group(&key) {
                         state.add(group, digest(&key, &value));
                     }
+                    look(&key, &value);
                 }
                 Err(found) => damage.push(Damage { what: found.place, detail: found.detail }),
             }
@@ -166,15 +179,15 @@ fn group(key: &[u8]) -> Option<usize> {
 }
 
 fn digest(key: &[u8], value: &[u8]) -> u128 {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&u16::try_from(key.len()).unwrap_or(u16::MAX).to_be_bytes());
-    hasher.update(key);
+    let mut counted = Vec::with_capacity(COUNTED_BYTES);
+    counted.extend_from_slice(&u16::try_from(key.len()).unwrap_or(u16::MAX).to_be_bytes());
+    counted.extend_from_slice(key);
     if key.get(keys::PREFIX_BYTES - 1) == Some(&(Space::Object as u8)) {
-        objects::digest(value, &mut hasher);
+        objects::counted(value, &mut counted);
     } else {
-        hasher.update(value);
+        counted.extend_from_slice(value);
     }
-    let hash = hasher.finalize();
+    let hash = blake3::hash(&counted);
     u128::from_le_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default())
 }
 

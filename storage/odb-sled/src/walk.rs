@@ -105,7 +105,8 @@ impl Iterator for InTree<'_> {
                 return None;
             }
             Ok(Some(Ok((key, value)))) => {
-                self.at = key.to_vec();
+                self.at.clear();
+                self.at.extend_from_slice(&key);
                 self.at.push(0);
                 return Some(Ok((key, value)));
             }

@@ -68,3 +68,12 @@ impl From<Damage> for StoreError {
         Self::Corrupt { what, detail }
     }
 }
+
+impl From<StoreError> for Damage {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Corrupt { what, detail } => Self { what, detail },
+            other => Self { what: "the store".into(), detail: other.to_string() },
+        }
+    }
+}

@@ -28,5 +28,6 @@ pub use error::{Damage, StoreError};
 pub use point::{Identity, Load, Point};
 pub use reference::{RefKind, RefLogEntry, RefOperation, Reference, RequestKey};
 pub use store::{
-    Epoch, OBJECT_BYTES_MAX, ObjectInfo, RECORD_BYTES_MAX, Record, RecordSpace, Scanned, Store, Sweep, Writes,
+    Checked, Epoch, Look, OBJECT_BYTES_MAX, ObjectInfo, Onlooker, RECORD_BYTES_MAX, Record, RecordSpace,
+    Scanned, Shown, Store, Sweep, Writes,
 };

@@ -1,5 +1,7 @@
 //! The traits.
 
+use std::sync::{Mutex, PoisonError};
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use lochan_storage_model::{ObjectId, ObjectKind, RefName};
@@ -190,6 +192,51 @@ pub struct ObjectInfo {
 /// A place of a scan, and the object there. An error stands for a stretch that cannot be read and for what is wrong.
 pub type Scanned<T = ObjectInfo> = (Bytes, Result<T, StoreError>);
 
+/// An object whose bytes hash to its id, shown to whoever looks at all of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    /// Its kind.
+    pub kind: ObjectKind,
+    /// Its id.
+    pub id: ObjectId,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+}
+
+/// Is shown the objects of a part of a store, with an error in place of one that is damaged.
+pub type Look<'a> = Box<dyn FnMut(Result<Shown<'_>, StoreError>) + Send + 'a>;
+/// Whoever looks at all objects: is asked for each part of the store, from several threads at once.
+pub type Onlooker<'a> = dyn Fn() -> Look<'a> + Sync + 'a;
+
+/// What a look at some objects has found.
+#[derive(Debug, Clone, Default)]
+pub struct Checked {
+    /// Token of the last of them; none at the end.
+    pub last: Option<Bytes>,
+    /// Number of objects that hash to their ids.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Damaged objects, and stretches that cannot be read.
+    pub damaged: Vec<StoreError>,
+}
+
+impl Checked {
+    /// Adds an object of so many bytes, or what is wrong with it.
+    pub fn add(&mut self, size: Result<usize, StoreError>) {
+        match size {
+            Ok(size) => {
+                self.objects += 1;
+                self.bytes += size as u64;
+            }
+            Err(error) => self.damaged.push(error),
+        }
+    }
+}
+
+/// Objects and bytes that [`Sweep::verify`] reads in one piece where the backend has no better way.
+const VERIFIED_AT_ONCE: (usize, usize) = (1_000, 8 << 20);
+
 /// Scanning, deleting, and taking and putting back the whole; handed only to maintenance.
 #[async_trait]
 pub trait Sweep: Store {
@@ -204,12 +251,6 @@ pub trait Sweep: Store {
     /// cannot be read is one error in between.
     async fn scan_objects(&self, after: Option<Bytes>, limit: usize) -> Result<Vec<Scanned>, StoreError>;
 
-    /// Tokens that split a scan into up to `parts` parts, in order, about evenly; none where that is not known.
-    async fn scan_marks(&self, parts: usize) -> Result<Vec<Bytes>, StoreError> {
-        let _ = parts;
-        Ok(Vec::new())
-    }
-
     /// As [`Sweep::scan_objects`], with the bytes of the objects, which hash to their ids; what is damaged is an error that
     /// names it. Ends early once `bytes_max` bytes are read.
     async fn read_objects(
@@ -218,6 +259,21 @@ pub trait Sweep: Store {
         limit: usize,
         bytes_max: usize,
     ) -> Result<Vec<Scanned<NewObject>>, StoreError>;
+
+    /// As [`Sweep::read_objects`], for whoever wants to know that they are sound and does not want the bytes.
+    async fn check_objects(
+        &self,
+        after: Option<Bytes>,
+        limit: usize,
+        bytes_max: usize,
+    ) -> Result<Checked, StoreError> {
+        let mut checked = Checked::default();
+        for (token, object) in self.read_objects(after, limit, bytes_max).await? {
+            checked.last = Some(token);
+            checked.add(object.map(|object| object.bytes.len()));
+        }
+        Ok(checked)
+    }
 
     /// Deletes those objects whose latest put is older than `epoch`; returns how many. A put that races wins: an object
     /// put again in `epoch` or later stays.
@@ -245,7 +301,40 @@ pub trait Sweep: Store {
     /// Takes the identity of a repository that is put back here. For an empty store.
     async fn adopt(&self, repository: [u8; 16]) -> Result<(), StoreError>;
 
-    /// What the backend finds wrong with its own rows as a whole: what is there no more, or not as it was last written.
-    /// Reads everything; only for a store that nobody writes to.
-    async fn audit(&self) -> Result<Vec<Damage>, StoreError>;
+    /// Reads everything once, on as many threads as that is faster with: shows all objects to `onlooker`, in no order, and
+    /// returns what the backend finds wrong with its own rows as a whole: what cannot be read, is there no more, or is not
+    /// as it was last written. Only for a store that nobody writes to.
+    async fn verify(&self, onlooker: &Onlooker<'_>) -> Result<Vec<Damage>, StoreError> {
+        let (limit, bytes_max) = VERIFIED_AT_ONCE;
+        let mut look = onlooker();
+        let mut after = None;
+        loop {
+            let page = self.read_objects(after.take(), limit, bytes_max).await?;
+            let Some((last, _)) = page.last() else { return Ok(Vec::new()) };
+            after = Some(last.clone());
+            for (_, object) in &page {
+                look(match object {
+                    Ok(NewObject { kind, id, bytes }) => Ok(Shown { kind: *kind, id: *id, bytes }),
+                    Err(error) => Err(error.clone()),
+                });
+            }
+        }
+    }
+
+    /// As [`Sweep::verify`], for whoever does not want to see the objects: everything that is wrong with them, and with the
+    /// rows as a whole.
+    async fn audit(&self) -> Result<Vec<Damage>, StoreError> {
+        let damaged = Mutex::new(Vec::new());
+        let onlooker = || -> Look<'_> {
+            Box::new(|object| {
+                if let Err(error) = object {
+                    damaged.lock().unwrap_or_else(PoisonError::into_inner).push(Damage::from(error));
+                }
+            })
+        };
+        let found = self.verify(&onlooker).await?;
+        let mut all = damaged.into_inner().unwrap_or_else(PoisonError::into_inner);
+        all.extend(found);
+        Ok(all)
+    }
 }

@@ -2,60 +2,60 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use lochan_storage_model::{Commit, CommitId, ObjectId, ObjectKind, Operation, Value, commit::Header};
-use lochan_storage_odb::{NewObject, StoreError, Sweep};
+use lochan_storage_odb::{Damage, Look, Shown, StoreError, Sweep};
 
-use super::{Report, pages::Pages};
+use super::Report;
 use crate::{error::Error, state::Core};
 
 /// Objects between two words of progress.
 const TOLD_EVERY: u64 = 100_000;
+/// Objects of a part after which it is handed in.
+const HANDED_IN: usize = 10_000;
 
 /// The commits found sound, by id.
 pub(super) type Graph = HashMap<CommitId, Header>;
 
-/// Reads and hashes every object; then checks that commits name only what exists and agree with their parents.
+/// What a look at all objects has gathered.
+struct Gathered<'a> {
+    graph: Graph,
+    present: HashSet<(ObjectKind, ObjectId)>,
+    wanted: Vec<(CommitId, ObjectKind, ObjectId)>,
+    report: &'a mut Report,
+    told: &'a mut (dyn FnMut(&str, &Report) + Send),
+}
+
+/// The same of a part, so that threads need not wait for each other at every object.
+struct Part<'a, 'b> {
+    all: &'a Mutex<Gathered<'b>>,
+    graph: Vec<(CommitId, Header)>,
+    present: Vec<(ObjectKind, ObjectId)>,
+    wanted: Vec<(CommitId, ObjectKind, ObjectId)>,
+    report: Report,
+}
+
+/// Reads and hashes every object, and counts all rows; then checks that commits name only what exists and agree with their
+/// parents.
 pub(super) async fn check_objects(
     core: &Core,
     store: &Arc<dyn Sweep>,
     report: &mut Report,
     told: &mut (dyn FnMut(&str, &Report) + Send),
 ) -> Result<Graph, Error> {
-    let mut graph = Graph::new();
-    let mut present: HashSet<(ObjectKind, ObjectId)> = HashSet::new();
-    let mut wanted: Vec<(CommitId, ObjectKind, ObjectId)> = Vec::new();
-    let mut pages = Pages::of(store).await?;
-    while let Some(page) = pages.next().await {
-        for (_, object) in page? {
-            let NewObject { kind, id, bytes } = match object {
-                Ok(object) => object,
-                Err(error) => {
-                    report.damaged(error);
-                    continue;
-                }
-            };
-            present.insert((kind, id));
-            report.objects += 1;
-            report.bytes += bytes.len() as u64;
-            if report.objects.is_multiple_of(TOLD_EVERY) {
-                told("objects", report);
-            }
-            if kind == ObjectKind::Commit {
-                report.commits += 1;
-                let id = CommitId::new(id);
-                match Commit::decode(&bytes) {
-                    Ok(commit) => {
-                        wanted.extend(named_by(&commit).into_iter().map(|(kind, named)| (id, kind, named)));
-                        check_operations(id, &commit, report);
-                        graph.insert(id, commit.header);
-                    }
-                    Err(error) => report.damage(format!("commit {id}"), error.to_string()),
-                }
-            }
-        }
+    let (graph, present, wanted) = Default::default();
+    let all = Mutex::new(Gathered { graph, present, wanted, report, told });
+    let onlooker = || -> Look<'_> {
+        let mut part = Part::of(&all);
+        Box::new(move |object| part.look(object))
+    };
+    let damage = store.verify(&onlooker).await?;
+    let Gathered { graph, present, wanted, report, .. } =
+        all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for Damage { what, detail } in damage {
+        report.damage(what, detail);
     }
     let mut missing: HashMap<(ObjectKind, ObjectId), Vec<CommitId>> = HashMap::new();
     for (commit, kind, id) in wanted {
@@ -76,6 +76,61 @@ pub(super) async fn check_objects(
         check_header(core, *id, header, &graph, report).await?;
     }
     Ok(graph)
+}
+
+impl<'a, 'b> Part<'a, 'b> {
+    fn of(all: &'a Mutex<Gathered<'b>>) -> Self {
+        let (graph, present, wanted, report) = Default::default();
+        Self { all, graph, present, wanted, report }
+    }
+
+    fn look(&mut self, object: Result<Shown<'_>, StoreError>) {
+        let Shown { kind, id, bytes } = match object {
+            Ok(object) => object,
+            Err(error) => return self.report.damaged(error),
+        };
+        self.present.push((kind, id));
+        self.report.objects += 1;
+        self.report.bytes += bytes.len() as u64;
+        if kind == ObjectKind::Commit {
+            self.report.commits += 1;
+            let id = CommitId::new(id);
+            match Commit::decode(bytes) {
+                Ok(commit) => {
+                    self.wanted.extend(named_by(&commit).into_iter().map(|(kind, named)| (id, kind, named)));
+                    check_operations(id, &commit, &mut self.report);
+                    self.graph.push((id, commit.header));
+                }
+                Err(error) => self.report.damage(format!("commit {id}"), error.to_string()),
+            }
+        }
+        if self.present.len() >= HANDED_IN {
+            self.hand_in();
+        }
+    }
+
+    fn hand_in(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let Gathered { graph, present, wanted, report, told } = &mut *all;
+        graph.extend(self.graph.drain(..));
+        present.extend(self.present.drain(..));
+        wanted.append(&mut self.wanted);
+        let found = std::mem::take(&mut self.report);
+        let told_at = report.objects / TOLD_EVERY;
+        report.objects += found.objects;
+        report.bytes += found.bytes;
+        report.commits += found.commits;
+        report.findings.extend(found.findings);
+        if report.objects / TOLD_EVERY > told_at {
+            told("objects", report);
+        }
+    }
+}
+
+impl Drop for Part<'_, '_> {
+    fn drop(&mut self) {
+        self.hand_in();
+    }
 }
 
 /// The objects that a commit names: its parents, attachments, and the values that do not stand in it.

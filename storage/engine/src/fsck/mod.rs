@@ -4,7 +4,6 @@
 
 mod commits;
 mod needs;
-mod pages;
 mod references;
 mod roots;
 
@@ -21,8 +20,6 @@ use crate::{engine::Options, error::Error, merge::Rules, state::Core};
 
 /// Rows read in one piece.
 const PAGE: usize = 1_000;
-/// Bytes of objects read in one piece, about.
-const PAGE_BYTES: usize = 8 << 20;
 
 /// How much is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,10 +99,8 @@ impl Report {
 
     /// Notes damage that the store tells.
     fn damaged(&mut self, error: StoreError) {
-        match error {
-            StoreError::Corrupt { what, detail } => self.damage(what, detail),
-            other => self.damage("the store", other.to_string()),
-        }
+        let Damage { what, detail } = error.into();
+        self.damage(what, detail);
     }
 
     /// Notes that an object is missing or damaged which some commits name.
@@ -147,10 +142,6 @@ pub async fn fsck(
     told("records", &report);
     check_records(&store, &mut report).await?;
     needs::name_them(&store, &graph, &mut report).await?;
-    told("the rows as a whole", &report);
-    for Damage { what, detail } in store.audit().await? {
-        report.damage(what, detail);
-    }
     told("index roots", &report);
     match roots::check_roots(&core, &graph, depth, &mut report, told).await {
         Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Read(_)))) => {

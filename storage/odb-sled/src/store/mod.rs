@@ -6,6 +6,7 @@ mod point;
 mod port;
 mod read;
 mod replay;
+mod scan;
 mod session;
 mod sink;
 mod sweep;

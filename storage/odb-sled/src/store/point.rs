@@ -9,7 +9,7 @@ use bytes::Bytes;
 use lochan_storage_odb::{Damage, Load, NewObject, Point, Record, RecordSpace, StoreError};
 
 use super::{
-    Session, check,
+    Session,
     read::{decode_log, decode_reference, ref_name},
     write::{Places, add_alone, record_row},
 };
@@ -52,23 +52,6 @@ impl Session {
         }
         load.point.epoch = self.epoch.load(Ordering::Acquire);
         (load, damage)
-    }
-
-    /// Everything in which the rows are not what they were when they were last written.
-    pub(super) fn audit(&self) -> Vec<Damage> {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut found = self.losses.clone();
-        // The rows of a damaged store are counted as they are.
-        if self.drain.is_some()
-            && let Err(error) = self.table.pending.settle()
-        {
-            let detail = format!("it cannot be looked at whole: {error}");
-            found.push(Damage { what: "the journal".into(), detail });
-        }
-        let state = *self.sink.state();
-        found.extend(check::audit(&self.table.tree, state));
-        drop(writer);
-        found
     }
 
     /// Reads all rows of a space of what is mutable; what is wrong with them is told, and may end it.

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use lochan_storage_model::{Micros, ObjectId, ObjectKind, RefName};
 use lochan_storage_odb::{
-    Batch, Damage, DerivedSpace, DerivedWrite, Epoch, Identity, Load, NewObject, Outcome, Point, Record,
-    RecordSpace, RefLogEntry, Reference, Scanned, Store, StoreError, Sweep, Writes,
+    Batch, Checked, Damage, DerivedSpace, DerivedWrite, Epoch, Identity, Load, NewObject, Onlooker, Outcome,
+    Point, Record, RecordSpace, RefLogEntry, Reference, Scanned, Store, StoreError, Sweep, Writes,
 };
 use uuid::Uuid;
 
@@ -110,10 +110,6 @@ impl Sweep for SledStore {
         self.keeper.with(|session| error::guarded(|| session.scan_objects(after.clone(), limit)))
     }
 
-    async fn scan_marks(&self, parts: usize) -> Result<Vec<Bytes>, StoreError> {
-        self.keeper.with(|session| error::guarded(|| Ok(session.scan_marks(parts))))
-    }
-
     async fn read_objects(
         &self,
         after: Option<Bytes>,
@@ -121,6 +117,15 @@ impl Sweep for SledStore {
         bytes_max: usize,
     ) -> Result<Vec<Scanned<NewObject>>, StoreError> {
         self.keeper.with(|session| error::guarded(|| session.read_objects(after.clone(), limit, bytes_max)))
+    }
+
+    async fn check_objects(
+        &self,
+        after: Option<Bytes>,
+        limit: usize,
+        bytes_max: usize,
+    ) -> Result<Checked, StoreError> {
+        self.keeper.with(|session| error::guarded(|| session.check_objects(after.clone(), limit, bytes_max)))
     }
 
     async fn delete_objects(
@@ -158,7 +163,7 @@ impl Sweep for SledStore {
         self.keeper.folder.set_manifest(Manifest { repository: Uuid::from_bytes(repository), ..manifest })
     }
 
-    async fn audit(&self) -> Result<Vec<Damage>, StoreError> {
-        self.keeper.with(|session| Ok(session.audit()))
+    async fn verify(&self, onlooker: &Onlooker<'_>) -> Result<Vec<Damage>, StoreError> {
+        self.keeper.with(|session| Ok(session.verify(onlooker)))
     }
 }

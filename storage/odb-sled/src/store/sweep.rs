@@ -1,13 +1,12 @@
-//! Maintenance: epochs, scanning, deleting.
+//! Maintenance: epochs, deleting.
 
 use std::{
     collections::{HashMap, HashSet},
     sync::atomic::Ordering,
 };
 
-use bytes::Bytes;
-use lochan_storage_model::{DecodeError, Micros, ObjectId, ObjectKind, RefName};
-use lochan_storage_odb::{Epoch, NewObject, ObjectInfo, RefLogEntry, Scanned, StoreError};
+use lochan_storage_model::{Micros, ObjectId, ObjectKind, RefName};
+use lochan_storage_odb::{Epoch, RefLogEntry, StoreError};
 
 use super::{
     Session,
@@ -16,10 +15,8 @@ use super::{
 use crate::{
     batch::Rows,
     chunks, error,
-    keys::{self, Position, Space},
-    objects::{self, Entry, ObjectHeader},
-    parts, rows,
-    walk::{Unreadable, Walk},
+    keys::{self, Position},
+    objects, rows,
 };
 
 /// Objects deleted in one batch, at most.
@@ -41,72 +38,6 @@ impl Session {
         self.epoch.store(epoch, Ordering::Release);
         drop(writer);
         Ok(epoch)
-    }
-
-    pub(super) fn scan_objects(
-        &self,
-        after: Option<Bytes>,
-        limit: usize,
-    ) -> Result<Vec<Scanned>, StoreError> {
-        let (mut walk, mut last) = self.walk_objects(after.as_deref());
-        let mut found = Vec::new();
-        while found.len() < limit {
-            match walk.next() {
-                None => break,
-                Some(Err(unreadable)) => found.push(told(&unreadable)),
-                Some(Ok((key, row))) => match objects::behind(&row, last.take()) {
-                    Err(error) => found.push(undecodable(&key, error)),
-                    Ok(entries) => found.extend(entries.iter().take(limit - found.len()).map(|entry| {
-                        let ObjectHeader { kind, epoch, id, size } = entry.header;
-                        (token(&key, id), Ok(ObjectInfo { id, kind, size, epoch }))
-                    })),
-                },
-            }
-        }
-        Ok(found)
-    }
-
-    pub(super) fn scan_marks(&self, parts: usize) -> Vec<Bytes> {
-        let marks = parts::marks(&self.table.tree, parts).into_iter();
-        marks.map(|mark| Bytes::copy_from_slice(&mark.bytes())).collect()
-    }
-
-    pub(super) fn read_objects(
-        &self,
-        after: Option<Bytes>,
-        limit: usize,
-        bytes_max: usize,
-    ) -> Result<Vec<Scanned<NewObject>>, StoreError> {
-        let mut read = 0;
-        let mut found = Vec::new();
-        let (mut walk, mut last) = self.walk_objects(after.as_deref());
-        while found.len() < limit && read < bytes_max {
-            match walk.next() {
-                None => break,
-                Some(Err(unreadable)) => found.push(told(&unreadable)),
-                Some(Ok((key, row))) => match objects::behind(&row, last.take()) {
-                    Err(error) => found.push(undecodable(&key, error)),
-                    Ok(entries) => {
-                        for entry in entries.iter().take(limit - found.len()) {
-                            if read >= bytes_max {
-                                break;
-                            }
-                            let token = token(&key, entry.header.id);
-                            match error::guarded(|| self.whole(&key, entry)) {
-                                // A sweep has deleted it since its row was read.
-                                Ok(None) => {}
-                                Ok(Some(object)) => {
-                                    read += object.bytes.len();
-                                    found.push((token, Ok(object)));
-                                }
-                                Err(error) => found.push((token, Err(error))),
-                            }
-                        }
-                    }
-                },
-            }
-        }
-        Ok(found)
     }
 
     pub(super) fn delete_objects(
@@ -137,57 +68,7 @@ impl Session {
     }
 }
 
-/// A stretch that cannot be read, as a scan tells it.
-fn told<T>(Unreadable { place, detail, last }: &Unreadable) -> Scanned<T> {
-    (Bytes::copy_from_slice(keys::inside(last)), Err(error::damaged(place.as_str(), detail.as_str())))
-}
-
-/// A row that says nothing, as a scan tells it.
-fn undecodable<T>(key: &[u8], error: DecodeError) -> Scanned<T> {
-    (Bytes::copy_from_slice(keys::inside(key)), Err(error::row("an object row")(error)))
-}
-
-/// Where a scan goes on: behind the object `id` of a row.
-fn token(key: &[u8], id: ObjectId) -> Bytes {
-    [keys::inside(key), id.as_bytes()].concat().into()
-}
-
 impl Session {
-    /// The rows of objects from a token on, and the object of the first of them that was told last.
-    fn walk_objects(&self, after: Option<&[u8]>) -> (Walk<'_>, Option<ObjectId>) {
-        let space = keys::key(Space::Object, &[]);
-        let end = keys::end_of(&space);
-        let Some(after) = after else { return (self.table.walk(space, end), None) };
-        let told = after.split_at_checked(keys::POSITION_BYTES);
-        match told.and_then(|(position, id)| Some((position, id.try_into().ok()?))) {
-            // Others may stand behind it in its row.
-            Some((position, id)) => {
-                let from = [space.as_slice(), position].concat();
-                (self.table.walk(from, end), Some(ObjectId::from_bytes(id)))
-            }
-            None => (self.table.walk([space.as_slice(), after, &[0]].concat(), end), None),
-        }
-    }
-
-    /// An object of a row, hashed.
-    fn whole(&self, key: &[u8], entry: &Entry<'_>) -> Result<Option<NewObject>, StoreError> {
-        let position = Position::from_bytes(keys::inside(key))
-            .ok_or_else(|| error::damaged("an object row", "its key is no position"))?;
-        let ObjectHeader { kind, id, size, .. } = entry.header;
-        let bytes = match entry.bytes {
-            Some(bytes) => Bytes::copy_from_slice(bytes),
-            None => match chunks::read(&self.table, position, size)? {
-                Some(bytes) => bytes,
-                None if self.table.get(key).map_err(error::read)?.is_none() => return Ok(None),
-                None => return Err(StoreError::corrupt_object(id, "a chunk is missing")),
-            },
-        };
-        if ObjectId::of(kind, &bytes) != id {
-            return Err(StoreError::corrupt_object(id, "its bytes do not hash to its id"));
-        }
-        Ok(Some(NewObject { kind, id, bytes }))
-    }
-
     fn delete_some(&self, ids: &[(ObjectKind, ObjectId)], epoch: Epoch) -> Result<usize, StoreError> {
         // Positions are removed: nothing may be on its way whose positions are written past the journal.
         let mut writer = self.settled_writer()?;

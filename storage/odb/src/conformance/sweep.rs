@@ -2,13 +2,13 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::Arc,
+    sync::{Arc, Mutex},
 };
 
 use lochan_storage_model::{CommitId, ObjectId, ObjectKind};
 
 use super::{Backend, advance, apply, commit, create, delete, land, moving, name, object, target};
-use crate::{RefKind, RequestKey};
+use crate::{Look, RefKind, RequestKey, Shown};
 
 const RACED: usize = 40;
 
@@ -47,19 +47,6 @@ async fn a_scan_names_every_object_once(backend: &dyn Backend) {
         assert_eq!(by_batch(&found), by_batch(&expected), "in the order of their batches");
         order = found.into_iter().map(|(id, ..)| id).collect();
     }
-    for parts in [1, 3, 1_000] {
-        let marks = store.scan_marks(parts).await.unwrap();
-        assert!(marks.len() < parts && marks.is_sorted());
-        let mut found = Vec::new();
-        let starts = std::iter::once(None).chain(marks.iter().cloned().map(Some));
-        let ends = marks.iter().map(Some).chain(std::iter::once(None));
-        for (start, end) in starts.zip(ends) {
-            let part = store.scan_objects(start, usize::MAX).await.unwrap();
-            let inside = part.into_iter().take_while(|(token, _)| end.is_none_or(|end| token <= end));
-            found.extend(inside.map(|(_, info)| info.unwrap().id));
-        }
-        assert_eq!(found, order, "{parts} parts are the whole");
-    }
     let by_id: HashMap<_, _> = objects.iter().map(|object| (object.id, object)).collect();
     let read = async |after, limit, bytes_max| store.read_objects(after, limit, bytes_max).await.unwrap();
     let all = read(None, usize::MAX, usize::MAX).await;
@@ -72,6 +59,26 @@ async fn a_scan_names_every_object_once(backend: &dyn Backend) {
     let few = read(Some(all[4].0.clone()), usize::MAX, 24).await;
     assert_eq!(few.len(), 3, "three of eight bytes each reach the bound");
     assert_eq!(few[0].1.as_ref().unwrap().id, order[5]);
+    let bytes: usize = few.iter().map(|(_, object)| object.as_ref().unwrap().bytes.len()).sum();
+    let checked = store.check_objects(Some(all[4].0.clone()), usize::MAX, 24).await.unwrap();
+    assert_eq!((checked.objects, checked.bytes, checked.last.as_ref()), (3, bytes as u64, Some(&few[2].0)));
+    assert!(checked.damaged.is_empty());
+    let end = store.check_objects(Some(all.last().unwrap().0.clone()), 1, 1).await.unwrap();
+    assert_eq!((end.objects, end.last), (0, None));
+    let shown = Mutex::new(Vec::new());
+    let onlooker = || -> Look<'_> {
+        Box::new(|object| {
+            let Shown { kind, id, bytes } = object.unwrap();
+            shown.lock().unwrap().push((id, kind, bytes.to_vec()));
+        })
+    };
+    assert_eq!(store.verify(&onlooker).await.unwrap(), []);
+    let mut shown = shown.into_inner().unwrap();
+    let mut expected: Vec<_> =
+        objects.iter().map(|object| (object.id, object.kind, object.bytes.to_vec())).collect();
+    shown.sort();
+    expected.sort();
+    assert!(shown == expected, "every object is shown once");
 }
 
 async fn only_what_was_not_put_again_is_deleted(backend: &dyn Backend) {

@@ -43,12 +43,6 @@ impl Sweep for Memory {
         Ok(range.take(limit).collect())
     }
 
-    async fn scan_marks(&self, parts: usize) -> Result<Vec<Bytes>, StoreError> {
-        let order = &self.lock().tables.order;
-        let step = order.len().div_ceil(parts.max(1)).max(1);
-        Ok(order.keys().step_by(step).skip(1).map(|place| token(*place)).collect())
-    }
-
     async fn read_objects(
         &self,
         after: Option<Bytes>,
@@ -178,10 +172,6 @@ impl Sweep for Memory {
     async fn adopt(&self, repository: [u8; 16]) -> Result<(), StoreError> {
         self.lock().repository = repository;
         Ok(())
-    }
-
-    async fn audit(&self) -> Result<Vec<Damage>, StoreError> {
-        Ok(Vec::new())
     }
 }
 

@@ -128,9 +128,6 @@ impl Sweep for Swept {
     async fn adopt(&self, repository: [u8; 16]) -> Result<(), StoreError> {
         self.1.adopt(repository).await
     }
-    async fn audit(&self) -> Result<Vec<Damage>, StoreError> {
-        self.1.audit().await
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

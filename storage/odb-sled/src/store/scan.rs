@@ -1,0 +1,240 @@
+//! Looking at all objects: piece by piece while others write, or at everything at once in a store at rest.
+
+use std::sync::PoisonError;
+
+use bytes::Bytes;
+use lochan_storage_model::ObjectId;
+use lochan_storage_odb::{
+    Checked, Damage, Look, NewObject, ObjectInfo, Onlooker, Scanned, Shown, StoreError,
+};
+use sled::IVec;
+
+use super::Session;
+use crate::{
+    chunks, error,
+    keys::{self, Position, Space},
+    objects::{self, Entry, ObjectHeader},
+    sums::State,
+    walk::{Unreadable, Walk},
+};
+
+/// Where a scan is: at an object of a row, or at the end of a row or a stretch that cannot be read.
+struct Place {
+    key: IVec,
+    id: Option<ObjectId>,
+}
+
+impl Place {
+    /// What lets a scan go on behind it.
+    fn token(&self) -> Bytes {
+        let id = self.id.as_ref().map_or(&[][..], |id| id.as_bytes());
+        [keys::inside(&self.key), id].concat().into()
+    }
+}
+
+impl Session {
+    pub(super) fn scan_objects(
+        &self,
+        after: Option<Bytes>,
+        limit: usize,
+    ) -> Result<Vec<Scanned>, StoreError> {
+        let mut found = Vec::new();
+        self.each_entry(after.as_deref(), |place, entry| {
+            let info = entry.map(|entry| {
+                let ObjectHeader { kind, epoch, id, size } = entry.header;
+                ObjectInfo { id, kind, size, epoch }
+            });
+            found.push((place.token(), info));
+            found.len() < limit
+        });
+        Ok(found)
+    }
+
+    pub(super) fn read_objects(
+        &self,
+        after: Option<Bytes>,
+        limit: usize,
+        bytes_max: usize,
+    ) -> Result<Vec<Scanned<NewObject>>, StoreError> {
+        let mut read = 0;
+        let mut found = Vec::new();
+        self.each_object(after.as_deref(), |place, object| {
+            let object = object.map(|Shown { kind, id, bytes }| {
+                read += bytes.len();
+                NewObject { kind, id, bytes: Bytes::copy_from_slice(bytes) }
+            });
+            found.push((place.token(), object));
+            found.len() < limit && read < bytes_max
+        });
+        Ok(found)
+    }
+
+    pub(super) fn check_objects(
+        &self,
+        after: Option<Bytes>,
+        limit: usize,
+        bytes_max: usize,
+    ) -> Result<Checked, StoreError> {
+        let (mut checked, mut last) = (Checked::default(), None);
+        let (mut count, mut read) = (0, 0);
+        self.each_object(after.as_deref(), |place, object| {
+            let size = object.map(|object| object.bytes.len());
+            count += 1;
+            read += size.as_ref().unwrap_or(&0);
+            checked.add(size);
+            last = Some(place);
+            count < limit && read < bytes_max
+        });
+        checked.last = last.map(|place| place.token());
+        Ok(checked)
+    }
+
+    pub(super) fn verify(&self, onlooker: &Onlooker<'_>) -> Vec<Damage> {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.losses.clone();
+        // The rows of a damaged store are counted as they are.
+        if self.drain.is_some()
+            && let Err(error) = self.table.pending.settle()
+        {
+            let detail = format!("it cannot be looked at whole: {error}");
+            found.push(Damage { what: "the journal".into(), detail });
+        }
+        let state = *self.sink.state();
+        let show = |look: &mut Look<'_>, key: &IVec, row: &IVec| {
+            each_of(key, row, None, &mut |_, entry| {
+                self.show(key, entry, &mut *look);
+                true
+            });
+        };
+        let counted = State::count(&self.table.tree, state.batch, &|| {
+            let mut look = onlooker();
+            Box::new(move |key, row| {
+                if keys::object_position(key).is_some() {
+                    show(&mut look, key, row);
+                }
+            })
+        });
+        match counted {
+            Ok(counted) => found.extend(state.differences(&counted)),
+            Err(damage) => found.extend(damage),
+        }
+        // What a damaged store does not take in any more.
+        let space = keys::key(Space::Object, &[]);
+        let mut look = onlooker();
+        for (key, row) in self.table.pending.range(&space, &keys::end_of(&space)) {
+            if let Some(row) = row {
+                show(&mut look, &key, &row);
+            }
+        }
+        drop(look);
+        drop(writer);
+        found
+    }
+}
+
+impl Session {
+    /// Tells the objects behind a token, hashed, as long as `told` wants more.
+    fn each_object(
+        &self,
+        after: Option<&[u8]>,
+        mut told: impl FnMut(Place, Result<Shown<'_>, StoreError>) -> bool,
+    ) {
+        self.each_entry(after, |place, entry| {
+            let key = place.key.clone();
+            let mut wants_more = true;
+            self.show(&key, entry, |object| wants_more = told(place, object));
+            wants_more
+        });
+    }
+
+    /// Tells the objects behind a token, as their rows have them, as long as `told` wants more.
+    fn each_entry(
+        &self,
+        after: Option<&[u8]>,
+        mut told: impl FnMut(Place, Result<Entry<'_>, StoreError>) -> bool,
+    ) {
+        let (walk, mut last) = self.walk_objects(after);
+        for row in walk {
+            let wants_more = match row {
+                Ok((key, row)) => each_of(&key, &row, last.take(), &mut told),
+                Err(Unreadable { place, detail, last }) => {
+                    told(Place { key: last.into(), id: None }, Err(error::damaged(place, detail)))
+                }
+            };
+            if !wants_more {
+                return;
+            }
+        }
+    }
+
+    /// The rows of objects from a token on, and the object of the first of them that was told last.
+    fn walk_objects(&self, after: Option<&[u8]>) -> (Walk<'_>, Option<ObjectId>) {
+        let space = keys::key(Space::Object, &[]);
+        let end = keys::end_of(&space);
+        let Some(after) = after else { return (self.table.walk(space, end), None) };
+        let told = after.split_at_checked(keys::POSITION_BYTES);
+        match told.and_then(|(position, id)| Some((position, id.try_into().ok()?))) {
+            // Others may stand behind it in its row.
+            Some((position, id)) => {
+                let from = [space.as_slice(), position].concat();
+                (self.table.walk(from, end), Some(ObjectId::from_bytes(id)))
+            }
+            None => (self.table.walk([space.as_slice(), after, &[0]].concat(), end), None),
+        }
+    }
+
+    /// Shows an object of the row at `key`, hashed, or what is wrong with it; nothing if a sweep has deleted it since the row
+    /// was read.
+    fn show(
+        &self,
+        key: &[u8],
+        entry: Result<Entry<'_>, StoreError>,
+        onlooker: impl FnOnce(Result<Shown<'_>, StoreError>),
+    ) {
+        let Entry { header: ObjectHeader { kind, id, size, .. }, bytes, .. } = match entry {
+            Ok(entry) => entry,
+            Err(error) => return onlooker(Err(error)),
+        };
+        let chunked;
+        let bytes = match bytes {
+            Some(bytes) => bytes,
+            None => match error::guarded(|| self.chunked(key, id, size)) {
+                Ok(Some(bytes)) => {
+                    chunked = bytes;
+                    &chunked[..]
+                }
+                Ok(None) => return,
+                Err(error) => return onlooker(Err(error)),
+            },
+        };
+        onlooker(match ObjectId::of(kind, bytes) == id {
+            true => Ok(Shown { kind, id, bytes }),
+            false => Err(StoreError::corrupt_object(id, "its bytes do not hash to its id")),
+        });
+    }
+
+    /// The bytes of a chunked object whose row stands at `key`; `None` if it has been deleted since that was read.
+    fn chunked(&self, key: &[u8], id: ObjectId, size: usize) -> Result<Option<Bytes>, StoreError> {
+        let position = Position::from_bytes(keys::inside(key))
+            .ok_or_else(|| error::damaged("an object row", "its key is no position"))?;
+        match chunks::read(&self.table, position, size)? {
+            Some(bytes) => Ok(Some(bytes)),
+            None if self.table.get(key).map_err(error::read)?.is_none() => Ok(None),
+            None => Err(StoreError::corrupt_object(id, "a chunk is missing")),
+        }
+    }
+}
+
+/// Tells the objects of a row behind `last`; whether `told` wants more.
+fn each_of(
+    key: &IVec,
+    row: &[u8],
+    last: Option<ObjectId>,
+    told: &mut impl FnMut(Place, Result<Entry<'_>, StoreError>) -> bool,
+) -> bool {
+    let place = |id| Place { key: key.clone(), id };
+    match objects::behind(row, last) {
+        Err(error) => told(place(None), Err(error::row("an object row")(error))),
+        Ok(entries) => entries.into_iter().all(|entry| told(place(Some(entry.header.id)), Ok(entry))),
+    }
+}
