@@ -64,6 +64,9 @@ pub struct Run {
     /// they are left out.
     #[arg(long)]
     pub warehouse: Option<String>,
+    /// Measures only how much longer commits take while the store is scrubbed or backed up, with the most keys.
+    #[arg(long, conflicts_with_all = ["workload", "warehouse"])]
+    pub beside: bool,
     /// Leaves out cold start and idle memory.
     #[arg(long)]
     pub no_start: bool,

@@ -6,6 +6,7 @@
 mod args;
 mod bars;
 mod base;
+mod beside;
 mod ceiling;
 mod conn;
 mod drive;

@@ -62,7 +62,8 @@ pub struct Point {
 }
 
 impl Lane {
-    fn new(target: &Target, kind: Kind) -> Self {
+    /// An empty one.
+    pub fn new(target: &Target, kind: Kind) -> Self {
         let name = if target.is_ceiling { kind.ceiling().name() } else { "lochan" };
         Self {
             target: name.to_owned(),
@@ -108,7 +109,8 @@ impl Lane {
         }
     }
 
-    fn close(&mut self) {
+    /// Summarises what was added.
+    pub fn close(&mut self) {
         self.rate = ratio::spread(&self.rates);
         self.slowest_share = ratio::spread(&self.shares);
         self.p50_ms = self.hist.quantile_ms(0.5);
@@ -165,7 +167,8 @@ pub async fn point(
     Ok(Point { workload: kind.name(), workers, lanes, flat })
 }
 
-async fn slice(kind: Kind, target: &Target, size: Size, time: Duration, lane: &mut Lane) -> Result<()> {
+/// Measures one slice and adds it to a lane.
+pub async fn slice(kind: Kind, target: &Target, size: Size, time: Duration, lane: &mut Lane) -> Result<()> {
     let mut admin = Conn::open(target.addr).await?;
     let mut prepared = match workload::prepare(kind, target, size, &mut admin).await {
         Ok(prepared) => prepared,

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 use crate::bars::Bar;
+use crate::beside::Beside;
 use crate::measure::{Lane, Point};
 use crate::ratio::Spread;
 use crate::start::Figures;
@@ -19,6 +20,8 @@ pub struct Report {
     pub loads: Vec<(usize, f64)>,
     /// All points.
     pub points: Vec<Point>,
+    /// Commits beside work in the background.
+    pub besides: Vec<Beside>,
     /// Figures of the start.
     pub start: Figures,
     /// Bars, met or not.
@@ -61,11 +64,24 @@ impl Report {
     /// Prints the table of all points, the figures of the start, and the bars.
     pub fn print(&self) {
         println!();
-        println!("{}", header());
+        if !self.points.is_empty() {
+            println!("{}", header());
+        }
         for point in &self.points {
             for line in lines(point) {
                 println!("{line}");
             }
+        }
+        for beside in &self.besides {
+            println!(
+                "commits W={} beside a {}, {} rounds: p99 {} ms, alone {} ms, ratio {}",
+                beside.workers,
+                beside.what,
+                beside.rounds,
+                range(beside.beside_ms),
+                range(beside.alone_ms),
+                range(beside.ratio)
+            );
         }
         println!();
         for (keys, rate) in &self.loads {

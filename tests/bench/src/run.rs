@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use crate::args::Run;
 use crate::bars;
 use crate::base::Base;
+use crate::beside;
 use crate::ceiling::{self, CHANGES, Ceiling};
 use crate::conn::Conn;
 use crate::measure::{self, Plan, Point};
@@ -22,10 +23,13 @@ use crate::workload::{Tables, Target};
 /// Name of the warehouse that the Iceberg workloads use.
 const WAREHOUSE: &str = "bench";
 
-struct Loaded {
-    launch: Launch,
+/// A running server with its tables.
+pub struct Loaded {
+    /// How it was started.
+    pub launch: Launch,
     server: Server,
-    target: Target,
+    /// Where it is and what it holds.
+    pub target: Target,
 }
 
 /// Runs everything; true when the run is valid.
@@ -43,6 +47,9 @@ pub async fn run(args: &Run) -> Result<bool> {
     let mut keys = args.keys.clone();
     keys.sort_unstable();
     keys.dedup();
+    if args.beside {
+        keys.drain(..keys.len() - 1);
+    }
     let needs_tables = args.workloads().iter().any(|kind| kind.is_iceberg());
     let mut servers = Vec::new();
     for &count in &keys {
@@ -53,17 +60,24 @@ pub async fn run(args: &Run) -> Result<bool> {
         servers.iter().map(|s| (s.target.base.layout.tables, s.target.base.load_rate)).collect::<Vec<_>>();
     let mut start = Figures::default();
     let mut problems = Vec::new();
-    if !args.no_start {
+    let no_start = args.no_start || args.beside;
+    if !no_start {
         // On the loaded stores: a run leaves hundreds of thousands of commits behind, which is another question.
         servers = measure_starts(servers, &program, &mut start).await.context("measuring starts")?;
     }
-    let points = points(args, &folder, &servers).await?;
+    let (mut points, mut besides) = (Vec::new(), Vec::new());
+    if args.beside {
+        besides = beside(args, &program, &folder, &servers).await?;
+        problems.extend(besides.iter().flat_map(|beside| beside.problems.clone()));
+    } else {
+        points = self::points(args, &folder, &servers).await?;
+    }
     let mut last = None;
     for loaded in servers {
         problems.extend(loaded.server.stop().await.err().map(|e| format!("{e:#}")));
         last = Some((loaded.launch, loaded.target));
     }
-    if let (false, Some((launch, target))) = (args.no_start, last) {
+    if let (false, Some((launch, target))) = (no_start, last) {
         println!("measuring starts after the run");
         let measured = start::cold_start_ms(&launch, &a_path(&target)).await;
         match measured {
@@ -72,8 +86,8 @@ pub async fn run(args: &Run) -> Result<bool> {
         }
     }
     let valid = problems.is_empty() && points.iter().all(|p| p.lanes.iter().all(measure::Lane::is_valid));
-    let bars = bars::all(&points, &start);
-    let report = Report { environment, loads, points, start, bars, problems, valid };
+    let bars = bars::all(&points, &besides, &start);
+    let report = Report { environment, loads, points, besides, start, bars, problems, valid };
     report.print();
     if let Some(path) = &args.json {
         report.save(path)?;
@@ -140,6 +154,28 @@ async fn load(launch: Launch, keys: usize, needs_tables: bool) -> Result<Loaded>
     let target =
         Target { addr: server.addr, pid: server.pid, base: Rc::new(base), tables, is_ceiling: false };
     Ok(Loaded { launch, server, target })
+}
+
+/// Measures commits beside work in the background, for each number of writers.
+async fn beside(
+    args: &Run,
+    program: &Path,
+    folder: &Path,
+    servers: &[Loaded],
+) -> Result<Vec<beside::Beside>> {
+    let plain = servers.last().context("no server")?;
+    let keys = plain.target.base.layout.tables;
+    let mut launch = launch(args, program, folder, keys)?;
+    launch.data = folder.join(format!("data-{keys}-scrubbed"));
+    launch.extra.extend(["--config".to_owned(), beside::settings(folder)?.display().to_string()]);
+    let scrubbed = load(launch, keys, false).await?;
+    let plan = Plan { time: Duration::from_secs_f64(args.seconds), pairs: args.pairs };
+    let mut found = Vec::new();
+    for &workers in args.writers.iter().filter(|workers| **workers > 1) {
+        found.extend(beside::measure(plain, &scrubbed, workers, plan, folder).await?);
+    }
+    scrubbed.server.stop().await?;
+    Ok(found)
 }
 
 async fn points(args: &Run, folder: &Path, servers: &[Loaded]) -> Result<Vec<Point>> {
