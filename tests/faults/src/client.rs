@@ -21,6 +21,8 @@ const LOG_PAGES_MAX: usize = 2000;
 const KEYS_PER_READ: usize = 200;
 /// Most pages of references.
 const REFERENCE_PAGES_MAX: usize = 100;
+/// The one setting that Nessie knows.
+const SETTING: &str = "GARBAGE_COLLECTOR";
 /// Longest text of an answer that is quoted, in characters.
 const QUOTE_CHARS_MAX: usize = 300;
 
@@ -29,6 +31,7 @@ const QUOTE_CHARS_MAX: usize = 300;
 pub struct Client {
     http: reqwest::Client,
     trees: String,
+    settings: String,
 }
 
 /// What came back for a write.
@@ -112,7 +115,11 @@ impl Client {
             .timeout(Duration::from_secs(ANSWER_WAIT_S_MAX))
             .tcp_nodelay(true)
             .build()?;
-        Ok(Self { http, trees: format!("{}v2/trees", nessie) })
+        Ok(Self {
+            http,
+            trees: format!("{nessie}v2/trees"),
+            settings: format!("{nessie}v2/config/repository"),
+        })
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -279,6 +286,34 @@ impl Client {
         Self::write(self.request(Method::DELETE, &format!("/{name}@{from}"))).await
     }
 
+    /// The repository's setting for garbage collectors, a record of the store: the name pattern of its one policy.
+    pub async fn setting(&self) -> Result<Option<String>> {
+        #[derive(Deserialize)]
+        struct Answer {
+            #[serde(default)]
+            configs: Vec<WireSetting>,
+        }
+        let request = self.http.get(&self.settings).query(&[("type", SETTING)]);
+        let answer: Answer = Self::read(request).await?.context("no settings")?;
+        Ok(answer.configs.into_iter().next().and_then(WireSetting::value))
+    }
+
+    /// Replaces the setting; returns the value before.
+    pub async fn set(&self, value: &str) -> Reply<Option<String>> {
+        #[derive(Deserialize)]
+        struct Answer {
+            previous: Option<WireSetting>,
+        }
+        let policies = json!([{"referenceNamePattern": value, "policy": "NONE"}]);
+        let body = json!({"config": {"type": SETTING, "perRefCutoffPolicies": policies}});
+        match Self::write::<Answer>(self.http.post(&self.settings).json(&body)).await {
+            Reply::Done(answer) => Reply::Done(answer.previous.and_then(WireSetting::value)),
+            Reply::Refused(status, text) => Reply::Refused(status, text),
+            Reply::Failed(status, text) => Reply::Failed(status, text),
+            Reply::Lost(text) => Reply::Lost(text),
+        }
+    }
+
     /// The last `count` commits of `spec` (`NAME`, `NAME@HASH` or `@HASH`), newest first.
     pub async fn last(&self, spec: &str, count: usize) -> Result<Vec<Logged>> {
         self.log(spec, None, count).await
@@ -354,6 +389,25 @@ impl Client {
             }
         }
         read.context("no keys to read")
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireSetting {
+    #[serde(default)]
+    per_ref_cutoff_policies: Vec<WirePolicy>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WirePolicy {
+    reference_name_pattern: String,
+}
+
+impl WireSetting {
+    fn value(self) -> Option<String> {
+        self.per_ref_cutoff_policies.into_iter().next().map(|policy| policy.reference_name_pattern)
     }
 }
 

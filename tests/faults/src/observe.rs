@@ -50,7 +50,8 @@ pub async fn observe(
     rng: &mut Rng,
 ) -> Result<Observed> {
     let references = client.references().await.context("listing references")?;
-    let mut observed = Observed { references, ..Observed::default() };
+    let setting = client.setting().await.context("reading the setting")?;
+    let mut observed = Observed { references, setting, ..Observed::default() };
     for branch in SHARED {
         shared_branch(client, model, branch, events, &mut observed).await.context(branch)?;
     }

@@ -177,6 +177,17 @@ impl Event {
     }
 }
 
+/// A request to replace the setting that all writers share.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Its new value, which no other request uses.
+    pub value: String,
+    /// What came back.
+    pub outcome: Outcome,
+    /// The value that it was told to have replaced.
+    pub previous: Option<String>,
+}
+
 /// State that a round starts from, as it was read back after the round before.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
@@ -184,6 +195,8 @@ pub struct Model {
     pub references: BTreeMap<String, Position>,
     /// Versions of tables at the head of each shared branch.
     pub versions: BTreeMap<String, BTreeMap<Key, i64>>,
+    /// Value of the setting.
+    pub setting: Option<String>,
 }
 
 impl Model {
@@ -241,4 +254,6 @@ pub struct Observed {
     pub versions: BTreeMap<String, BTreeMap<Key, i64>>,
     /// Tables at single commits.
     pub samples: Vec<Sample>,
+    /// Value of the setting.
+    pub setting: Option<String>,
 }

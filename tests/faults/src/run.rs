@@ -12,7 +12,7 @@ use crate::check;
 use crate::client::Client;
 use crate::observe::{Remembered, observe};
 use crate::process::{Place, Server};
-use crate::record::{Action, Event, Model, Outcome};
+use crate::record::{Action, Event, Model, Outcome, Setting};
 use crate::rng::Rng;
 use crate::schedule::{self, PART_SAMPLES};
 use crate::writers::{self, Log, SHARED};
@@ -58,6 +58,8 @@ pub struct Round {
     pub merges: usize,
     /// Acknowledged creations, moves and deletions of references.
     pub moves: usize,
+    /// Acknowledged replacements of the setting.
+    pub settings: usize,
     /// Refused requests.
     pub refused: usize,
     /// Requests without an answer.
@@ -91,7 +93,7 @@ pub async fn run(plan: &Plan, tell: impl Fn(&Round)) -> Result<Report> {
         let moments = schedule::moments(plan.seed, number, plan.kill_after_ms_max);
         let logs = write_and_kill(plan, number, moments.kill_after, &client, &model, &mut server).await?;
         report.kills += 1;
-        let events = collect(logs, &mut report.violations);
+        let (events, settings) = collect(logs, &mut report.violations);
         if plan.fsck_every > 0 && (number + 1) % plan.fsck_every == 0 {
             fsck(&place, &mut report.violations).await;
         }
@@ -111,8 +113,9 @@ pub async fn run(plan: &Plan, tell: impl Fn(&Round)) -> Result<Report> {
             }
         };
         let mut rng = Rng::part(plan.seed, number, PART_SAMPLES);
-        let next = read_back(&client, &model, &events, &remembered, &mut rng, &mut report.violations).await;
-        let mut round = count(&events, &mut report.acknowledged);
+        let told = Told { events: &events, settings: &settings, remembered: &remembered };
+        let next = read_back(&client, &model, told, &mut rng, &mut report.violations).await;
+        let mut round = count(told, &mut report.acknowledged);
         (round.number, round.kill_after, round.restart) = (number, moments.kill_after, restart_time);
         round.killed_twice = moments.kill_during_start.is_some();
         tell(&round);
@@ -153,13 +156,23 @@ async fn write_and_kill(
     timeout(Duration::from_secs(WRITERS_WAIT_S_MAX), all).await.context("a writer never ended")?
 }
 
-fn collect(logs: Vec<Log>, violations: &mut Vec<String>) -> Vec<Event> {
-    let mut events = Vec::new();
+/// What the writers were told.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    events: &'a [Event],
+    settings: &'a [Setting],
+    /// Commits of earlier rounds.
+    remembered: &'a Remembered,
+}
+
+fn collect(logs: Vec<Log>, violations: &mut Vec<String>) -> (Vec<Event>, Vec<Setting>) {
+    let (mut events, mut settings) = (Vec::new(), Vec::new());
     for log in logs {
         events.extend(log.events);
+        settings.extend(log.settings);
         violations.extend(log.surprises);
     }
-    events
+    (events, settings)
 }
 
 async fn restart(place: &Place, bar: Duration, report: &mut Report) -> Result<(Server, Client, Duration)> {
@@ -177,14 +190,14 @@ async fn restart(place: &Place, bar: Duration, report: &mut Report) -> Result<(S
 async fn read_back(
     client: &Client,
     model: &Model,
-    events: &[Event],
-    remembered: &Remembered,
+    told: Told<'_>,
     rng: &mut Rng,
     violations: &mut Vec<String>,
 ) -> Option<Model> {
-    match observe(client, model, events, remembered, rng).await {
+    match observe(client, model, told.events, told.remembered, rng).await {
         Ok(observed) => {
-            let found = check::round(model, &SHARED, events, &observed);
+            let mut found = check::round(model, &SHARED, told.events, &observed);
+            found.extend(check::setting(model, told.settings, &observed));
             violations.extend(found.iter().take(VIOLATIONS_MAX).map(ToString::to_string));
             if found.len() > VIOLATIONS_MAX {
                 violations.push(format!("and {} more", found.len() - VIOLATIONS_MAX));
@@ -204,9 +217,16 @@ async fn fsck(place: &Place, violations: &mut Vec<String>) {
     }
 }
 
-fn count(events: &[Event], acknowledged: &mut usize) -> Round {
+fn count(told: Told<'_>, acknowledged: &mut usize) -> Round {
     let mut round = Round::default();
-    for event in events {
+    for set in told.settings {
+        match set.outcome {
+            Outcome::Unknown => round.in_flight += 1,
+            Outcome::Refused => round.refused += 1,
+            Outcome::Acknowledged(_) => round.settings += 1,
+        }
+    }
+    for event in told.events {
         match (&event.outcome, &event.action) {
             (Outcome::Unknown, _) => round.in_flight += 1,
             (Outcome::Refused, _) => round.refused += 1,
@@ -215,6 +235,6 @@ fn count(events: &[Event], acknowledged: &mut usize) -> Round {
             (Outcome::Acknowledged(_), _) => round.moves += 1,
         }
     }
-    *acknowledged += round.commits + round.merges + round.moves;
+    *acknowledged += round.commits + round.merges + round.moves + round.settings;
     round
 }

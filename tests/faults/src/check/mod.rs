@@ -2,10 +2,13 @@
 
 mod branch;
 mod references;
+mod setting;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
+
+pub use setting::setting;
 
 use crate::record::{CommitHash, Event, Key, Model, Observed};
 
@@ -114,6 +117,12 @@ pub enum Violation {
         /// What was read.
         found: Option<i64>,
     },
+    /// The setting is not what the writers were told.
+    #[error("the setting: {text}")]
+    WrongSetting {
+        /// What is wrong.
+        text: String,
+    },
     /// A reference is neither at its last acknowledged state nor at one in flight.
     #[error("reference {name} is {found} instead of {expected}")]
     WrongReference {
@@ -150,7 +159,7 @@ pub fn round(model: &Model, shared: &[&str], events: &[Event], observed: &Observ
 pub fn next_model(model: &Model, shared: &[&str], observed: &Observed) -> Model {
     let versions =
         shared.iter().map(|branch| ((*branch).to_owned(), branch::replay(model, branch, observed))).collect();
-    Model { references: observed.references.clone(), versions }
+    Model { references: observed.references.clone(), versions, setting: observed.setting.clone() }
 }
 
 /// Tables of a shared branch to be read at its head: all that a request of the round touched.

@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> Result<bool> {
 
 fn tell(round: &Round) {
     println!(
-        "round {:>3}: killed after {:>4} ms{}; acknowledged {} commits, {} merges, {} moves; {} refused, {} in flight; \
+        "round {:>3}: killed after {:>4} ms{}; acknowledged {} commits, {} merges, {} moves, {} settings; {} refused, {} in flight; \
          served again after {} ms",
         round.number,
         round.kill_after.as_millis(),
@@ -80,6 +80,7 @@ fn tell(round: &Round) {
         round.commits,
         round.merges,
         round.moves,
+        round.settings,
         round.refused,
         round.in_flight,
         round.restart.as_millis()

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Log;
 use crate::client::{Client, Committed, Reply, Write};
-use crate::record::{Action, CommitHash, Event, Outcome, Position, Put};
+use crate::record::{Action, CommitHash, Event, Outcome, Position, Put, Setting};
 use crate::rng::Rng;
 
 /// The server is gone, or answered in a way after which a writer cannot go on.
@@ -143,6 +143,17 @@ impl Desk {
         self.note_move(action, reply, Refusal::Wrong).map(drop)
     }
 
+    /// Replaces the setting by a value of its own.
+    pub async fn set(&mut self) -> Result<(), Gone> {
+        let value = self.next_id();
+        let reply = self.client.set(&value).await;
+        let previous = if let Reply::Done(previous) = &reply { previous.clone() } else { None };
+        // Another setter may come first, time and again.
+        let (outcome, told) = self.judge(&value, reply, None, Refusal::Possible);
+        self.log.settings.push(Setting { value, outcome, previous });
+        told.map(drop)
+    }
+
     fn note_move(
         &mut self,
         action: Action,
@@ -166,7 +177,20 @@ impl Desk {
         hash: Option<CommitHash>,
         refusal: Refusal,
     ) -> Result<Option<T>, Gone> {
-        let (outcome, told) = match reply {
+        let (outcome, told) = self.judge(&id, reply, hash, refusal);
+        self.log.events.push(Event { id, action, outcome });
+        told
+    }
+
+    /// What a reply means, and what the writer is told.
+    fn judge<T>(
+        &mut self,
+        id: &str,
+        reply: Reply<T>,
+        hash: Option<CommitHash>,
+        refusal: Refusal,
+    ) -> (Outcome, Result<Option<T>, Gone>) {
+        match reply {
             Reply::Done(answer) => (Outcome::Acknowledged(hash), Ok(Some(answer))),
             Reply::Refused(409 | 404, _) if refusal == Refusal::Possible => (Outcome::Refused, Ok(None)),
             Reply::Refused(status, text) => {
@@ -183,9 +207,7 @@ impl Desk {
                 }
                 (Outcome::Unknown, Err(Gone))
             }
-        };
-        self.log.events.push(Event { id, action, outcome });
-        told
+        }
     }
 
     fn surprise(&mut self, text: &str) {

@@ -5,6 +5,7 @@ mod desk;
 mod merger;
 mod mover;
 mod own_table;
+mod setter;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,7 +15,7 @@ use anyhow::{Context, Result, bail};
 pub use desk::{Desk, Gone};
 
 use crate::client::{Client, Reply, Write};
-use crate::record::{Event, Key, Kind, Model, Position, Put};
+use crate::record::{Event, Key, Kind, Model, Position, Put, Setting};
 
 /// Branch of the mergers and of some writers of own tables.
 pub const MAIN: &str = "main";
@@ -45,12 +46,14 @@ enum Role {
     Resetter,
     /// Creates, moves, deletes branches and tags of its own.
     Mover,
+    /// Replaces the setting.
+    Setter,
 }
 
 /// What sixteen writers do; more of them repeat it.
 const ROLES: [Role; 16] = [
-    Role::OwnTable(CROWD),
-    Role::OwnTable(CROWD),
+    Role::Setter,
+    Role::Setter,
     Role::OwnTable(CROWD),
     Role::OwnTable(CROWD),
     Role::OwnTable(CROWD),
@@ -72,6 +75,8 @@ const ROLES: [Role; 16] = [
 pub struct Log {
     /// Its requests in order.
     pub events: Vec<Event>,
+    /// Its requests to replace the setting.
+    pub settings: Vec<Setting>,
     /// Answers that should not have come.
     pub surprises: Vec<String>,
 }
@@ -101,6 +106,7 @@ pub fn start(
                 Role::Arena => arena::commit(&mut desk).await,
                 Role::Resetter => arena::reset(&mut desk, &model).await,
                 Role::Mover => mover::run(&mut desk, &model).await,
+                Role::Setter => setter::run(&mut desk).await,
             };
             desk.into_log()
         })
@@ -117,7 +123,7 @@ pub async fn set_up(client: &Client, count: usize) -> Result<Model> {
             Role::OwnTable(_) => keys.extend(own_table::keys(number)),
             Role::Merger => keys.extend(merger::keys(number)),
             Role::Arena => keys.push(arena::own_key(number)),
-            Role::Resetter | Role::Mover => {}
+            Role::Resetter | Role::Mover | Role::Setter => {}
         }
     }
     let writes: Vec<Write> = keys
