@@ -139,6 +139,9 @@ impl From<EngineError> for Error {
             EngineError::UnexpectedHash { .. }
             | EngineError::ReferenceMoved(_)
             | EngineError::OtherKind(_) => Self::unexpected_hash(message),
+            EngineError::KeysNotUsed { unused, nameless, named } => {
+                Self::BadRequest(crate::nessie::merge::keys_not_used(&unused, nameless, named))
+            }
             EngineError::NoLogEntry { .. } => crate::ext::Refusal::LogEntryNotFound(message).into(),
             EngineError::LogMoved { found, .. } => {
                 crate::ext::Refusal::ReferenceChanged { message, current: found }.into()

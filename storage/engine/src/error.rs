@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use lochan_storage_model::{CommitId, Conflict, ObjectId, RefName};
+use lochan_storage_model::{CommitId, Conflict, ContentKey, ObjectId, RefName};
 use lochan_storage_odb::{RefLogEntry, Reference, StoreError};
 
 /// Errors of the engine.
@@ -77,6 +77,16 @@ pub enum Error {
     /// The request contradicts itself or the state it names.
     #[error("{0}")]
     BadRequest(String),
+    /// A merge names keys that its source did not change.
+    #[error("the source of the merge did not change all of the {named} keys that are named")]
+    KeysNotUsed {
+        /// Those keys, in the order of the request.
+        unused: Vec<ContentKey>,
+        /// Whether the key of no elements is named too.
+        nameless: bool,
+        /// How many keys are named in all.
+        named: usize,
+    },
     /// The queue of the writer is full; nothing was admitted.
     #[error("too many writes are waiting")]
     Busy {

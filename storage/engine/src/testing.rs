@@ -98,7 +98,7 @@ pub(crate) async fn branch(engine: &Engine, new: &str, from: &str) {
 }
 
 pub(crate) fn merge_options() -> MergeOptions {
-    MergeOptions { default_mode: Default::default(), keys: BTreeMap::new(), dry_run: false }
+    MergeOptions::default()
 }
 
 pub(crate) async fn try_merge(
@@ -124,16 +124,25 @@ pub(crate) async fn merge(engine: &Engine, from: &str, into: &str) -> Outcome {
     try_merge(engine, from, into, merge_options()).await.unwrap()
 }
 
-pub(crate) async fn transplant(engine: &Engine, commits: Vec<CommitId>, into: &str) -> Outcome {
+pub(crate) async fn try_transplant(
+    engine: &Engine,
+    commits: Vec<CommitId>,
+    into: &str,
+    options: MergeOptions,
+) -> Result<Outcome, Error> {
     let request = TransplantRequest {
         branch: name(into),
         expected: head(engine, into).await,
         commits,
-        options: merge_options(),
+        options,
         overrides: Default::default(),
         who: Who::default(),
     };
-    engine.transplant(request).await.unwrap()
+    engine.transplant(request).await
+}
+
+pub(crate) async fn transplant(engine: &Engine, commits: Vec<CommitId>, into: &str) -> Outcome {
+    try_transplant(engine, commits, into, merge_options()).await.unwrap()
 }
 
 /// All contents of a branch: key to id and content.

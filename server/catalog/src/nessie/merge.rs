@@ -2,9 +2,9 @@
 
 use lochan_storage_engine::merge::MergeRequest;
 pub use lochan_storage_engine::merge::{Detail, KeyBehavior, Mode, Options, Outcome};
-use lochan_storage_model::{CommitId, Conflict, RefName};
+use lochan_storage_model::{CommitId, Conflict, ContentKey, RefName};
 
-use super::{Point, commits::GivenMeta, point::Target, touched};
+use super::{Point, commits::GivenMeta, hash_order, point::Target, touched};
 use crate::{
     access::{Access, Check, Principal},
     catalog::Catalog,
@@ -41,7 +41,7 @@ impl Catalog {
     /// Merges a state into a branch.
     pub async fn merge(&self, who: &Principal, merge: Merge) -> Result<Merged, Error> {
         let mut meta = merge.meta.by(who)?;
-        let found = self.find_merge(&merge.from, &merge.target).await;
+        let found = self.find_merge(&merge.from, &merge.target, &merge.options).await;
         let check = Check::on(Access::Commit, merge.target.ref_name().as_ref())
             .and(Access::ViewReference, self.rights_on(&merge.from, None).await?.as_ref());
         let (from, target) = match found {
@@ -75,9 +75,16 @@ impl Catalog {
     }
 
     /// The source and the target of a merge, in the order of the checks.
-    async fn find_merge(&self, from: &Point, target: &Point) -> Result<(CommitId, Target), Error> {
+    async fn find_merge(
+        &self,
+        from: &Point,
+        target: &Point,
+        options: &Options,
+    ) -> Result<(CommitId, Target), Error> {
         let source = self.find_source(from, "Source hash").await?;
-        let target = self.resolve_target(target, "merge into").await?;
+        let target = self.find_target(target, "merge into").await?;
+        options.check_keys()?;
+        self.check_on_branch(&target).await?;
         Ok((self.existing(&source).await?, target))
     }
 }
@@ -101,4 +108,19 @@ pub(crate) fn conflicts_of(mut conflicts: Vec<Conflict>, system: Vec<Conflict>) 
     let message = format!("The following keys have been changed in conflict: {}", names.join(", "));
     conflicts.extend(system);
     Error::Conflict { message, conflicts }
+}
+
+/// What is said of keys that a merge names and its source did not change, among so many that it names. `nameless` stands
+/// for the key of no elements.
+pub(crate) fn keys_not_used(unused: &[ContentKey], nameless: bool, named: usize) -> String {
+    let mut keys: Vec<(&[_], String)> = unused.iter().map(|key| (key.elements(), key.to_string())).collect();
+    if nameless {
+        keys.push((&[], String::new()));
+    }
+    hash_order::sort_copied(&mut keys, named, |(elements, _)| elements);
+    let keys: Vec<String> = keys.into_iter().map(|(_, text)| text).collect();
+    format!(
+        "Not all merge key behaviors specified in the request have been used. The following keys were not used: [{}]",
+        keys.join(", ")
+    )
 }

@@ -9,6 +9,7 @@ pub mod contents;
 pub mod diff;
 pub mod entries;
 pub(crate) mod filter;
+pub mod hash_order;
 pub mod history;
 pub mod log;
 pub mod merge;

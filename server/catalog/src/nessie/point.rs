@@ -206,15 +206,9 @@ impl Catalog {
         Ok(self.engine().commits().resolve(source.id()?, &[]).await?)
     }
 
-    /// Resolves the branch to write to, with the checks of the Nessie API, 5.4, in their order. `deed` completes
-    /// "Reference to … must be a branch."
-    pub(crate) async fn resolve_target(&self, point: &Point, deed: &str) -> Result<Target, Error> {
-        let target = self.find_target(point, deed).await?;
-        self.check_on_branch(&target).await?;
-        Ok(target)
-    }
-
-    /// As [`Catalog::resolve_target`], but for the last check, which the engine makes too when it plans.
+    /// Resolves the branch to write to, with the checks of the Nessie API, 5.4, in their order, but for the last one:
+    /// [`Catalog::check_on_branch`], which the engine makes too when it plans. `deed` completes "Reference to … must be a
+    /// branch."
     pub(crate) async fn find_target(&self, point: &Point, deed: &str) -> Result<Target, Error> {
         let no_branch = || Error::BadRequest(format!("Reference to {deed} must be a branch."));
         let branch = match &point.name {

@@ -59,7 +59,7 @@ pub(crate) async fn by_commits(catalog: &Catalog, commits: &[CommitId]) -> Resul
 /// Adds the keys to a question, but for those that stay as they are because of their mode.
 pub(crate) fn add(check: Check, branch: &RefName, options: &Options, touched: Vec<Touched>) -> Check {
     touched.into_iter().fold(check, |check, (key, access, content_type)| {
-        let mode = options.keys.get(&key).map_or(options.default_mode, |behavior| behavior.mode);
+        let mode = options.mode_of(&key);
         if mode == Mode::Drop {
             return check;
         }

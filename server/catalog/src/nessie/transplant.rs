@@ -86,6 +86,7 @@ impl Catalog {
             sources.push(self.find_source(point, WHAT).await?);
         }
         sources.push(last);
+        transplant.options.check_keys()?;
         self.check_on_branch(&target).await?;
         Ok((self.all_existing(&sources).await?, target))
     }

@@ -12,25 +12,30 @@ use crate::error::Error;
 pub(super) enum PutKind {
     /// A new content.
     New,
-    /// A new key for a content whose old key goes in the same commit.
-    Rename(ContentId),
-    /// Another state of the content that stands there.
-    Update(ContentId),
-    /// A new content where an old one goes in the same commit.
+    /// A new key for a content of this type whose old key goes in the same commit.
+    Rename(ContentId, ContentType),
+    /// Another state of the content of this type that stands there.
+    Update(ContentId, ContentType),
+    /// A new content, of whatever type, at a key that is deleted in the same commit.
     ReAdd,
-    /// Another type under the same id, which cannot be; but conflicts are told first.
-    OtherType(ContentId),
-}
-
-/// The answer to [`PutKind::OtherType`].
-pub(super) fn other_type(key: &ContentKey) -> Error {
-    Error::BadRequest(format!("Cannot overwrite existing key '{key}', which is a different content type"))
 }
 
 impl PutKind {
     /// Whether the key holds something new, so that its namespace is checked.
     pub(super) const fn is_new(&self) -> bool {
-        !matches!(self, Self::Update(_) | Self::OtherType(_))
+        !matches!(self, Self::Update(..))
+    }
+
+    /// A content keeps its type for life. Said last, after all conflicts, as on the reference server.
+    pub(super) fn check_type(&self, key: &ContentKey, content: &Content) -> Result<(), Error> {
+        match self {
+            Self::Rename(_, held) | Self::Update(_, held) if *held != content.content_type() => {
+                Err(Error::BadRequest(format!(
+                    "Cannot overwrite existing key '{key}', which is a different content type"
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -92,7 +97,6 @@ impl<'a> Deleted<'a> {
 /// Decides what a put is.
 pub(super) fn classify(
     key: &ContentKey,
-    content: &Content,
     given: &GivenId,
     held: Option<&Entry>,
     deleted: &mut Deleted<'_>,
@@ -102,21 +106,13 @@ pub(super) fn classify(
         // Also where the client has seen nothing under the key: then its delete tells what is wrong.
         (_, GivenId::New) if deleted.has_key(key) => Ok(PutKind::ReAdd),
         (None, GivenId::New) => Ok(PutKind::New),
-        (None, GivenId::Id(id)) => match deleted.take(id) {
-            Some(held_type) if held_type == content.content_type() => Ok(PutKind::Rename(*id)),
-            Some(_) => Err(other_type(key)),
-            None => Err(must_not()),
-        },
+        (None, GivenId::Id(id)) => deleted.take(id).map(|of| PutKind::Rename(*id, of)).ok_or_else(must_not),
         (None, GivenId::Text(_)) => Err(must_not()),
         (Some(_), GivenId::New) => {
             Err(Error::BadRequest(format!("New value to update existing key '{key}' has no content ID")))
         }
         (Some(held), GivenId::Id(id)) if *id == held.content_id => {
-            if held.content_type == content.content_type() {
-                Ok(PutKind::Update(*id))
-            } else {
-                Ok(PutKind::OtherType(*id))
-            }
+            Ok(PutKind::Update(*id, held.content_type))
         }
         (Some(held), GivenId::Id(_) | GivenId::Text(_)) => {
             let given = match given {

@@ -27,17 +27,24 @@ pub(crate) fn compare(key: &ContentKey, expected: &Expectation, head: Option<&En
         (Expectation::Absent, Some(_)) => ConflictKind::KeyExists,
         (Expectation::Is(_) | Expectation::AbsentForDelete, None) => ConflictKind::KeyDoesNotExist,
         (Expectation::AbsentForDelete, Some(_)) => ConflictKind::PayloadDiffers,
-        (Expectation::Is(wanted), Some(found)) => {
-            if wanted.content_type != found.content_type {
-                ConflictKind::PayloadDiffers
-            } else if wanted.content_id != found.content_id {
-                ConflictKind::ContentIdDiffers
-            } else if wanted.value != found.value {
-                ConflictKind::ValueDiffers
-            } else {
-                return None;
-            }
-        }
+        (Expectation::Is(wanted), Some(_)) => return compare_as(key, wanted, wanted, head),
+    };
+    Some(Conflict::on_key(kind, key))
+}
+
+/// As [`compare`] with [`Expectation::Is`], where type and id are those of `shape`, and the content is `wanted`.
+pub(crate) fn compare_as(
+    key: &ContentKey,
+    shape: &Entry,
+    wanted: &Entry,
+    head: Option<&Entry>,
+) -> Option<Conflict> {
+    let kind = match head {
+        None => ConflictKind::KeyDoesNotExist,
+        Some(head) if shape.content_type != head.content_type => ConflictKind::PayloadDiffers,
+        Some(head) if shape.content_id != head.content_id => ConflictKind::ContentIdDiffers,
+        Some(head) if wanted != head => ConflictKind::ValueDiffers,
+        Some(_) => return None,
     };
     Some(Conflict::on_key(kind, key))
 }

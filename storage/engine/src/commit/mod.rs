@@ -5,6 +5,9 @@ mod expect;
 mod namespaces;
 mod plan;
 
+#[cfg(test)]
+mod tests;
+
 use bytes::Bytes;
 use lochan_storage_model::{
     CommitId, CommitMeta, Content, ContentId, ContentKey, ObjectId, RefName, SystemPath,
@@ -13,8 +16,8 @@ use lochan_storage_odb::{DerivedWrite, NewObject, RecordChange, Requirement};
 
 use crate::writer::Who;
 
-pub(crate) use expect::{Expectation, compare};
-pub(crate) use namespaces::{NamespaceCheck, check_namespaces};
+pub(crate) use expect::{Expectation, compare, compare_as};
+pub(crate) use namespaces::{NamespaceCheck, Read, check_namespaces};
 pub(crate) use plan::CommitPlan;
 
 /// A content id as a client gave it.

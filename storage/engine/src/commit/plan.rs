@@ -13,7 +13,7 @@ use lochan_storage_odb::{NewObject, RefKind, RefOperation};
 
 use super::{
     Committed, Expectation, ExpectedSystem, NamespaceCheck, Operation, Request, check_namespaces, compare,
-    content_ids::{Deleted, PutKind, check_duplicates, classify, other_type},
+    content_ids::{Deleted, PutKind, check_duplicates, classify},
 };
 use crate::{
     error::Error,
@@ -172,12 +172,13 @@ impl Plan for CommitPlan {
         let mut edits: BTreeMap<IndexKey, Option<Entry>> = BTreeMap::new();
         let mut objects = self.request.objects.clone();
         let mut expectations: Vec<(&ContentKey, Expectation)> = Vec::new();
-        let mut changes_type = None;
+        let mut types = Ok(());
         self.added.clear();
         for operation in &self.request.operations {
             match operation {
                 Operation::Put { key, content, id } => {
-                    let kind = classify(key, content, id, held(key), &mut deleted)?;
+                    let kind = classify(key, id, held(key), &mut deleted)?;
+                    types = types.and(kind.check_type(key, content));
                     if kind.is_new() {
                         namespaces.new.insert(key.clone(), content.content_type());
                     }
@@ -187,15 +188,11 @@ impl Plan for CommitPlan {
                             self.added.push((key.clone(), id));
                             id
                         }
-                        PutKind::Rename(id) | PutKind::Update(id) => id,
-                        PutKind::OtherType(id) => {
-                            changes_type.get_or_insert(key);
-                            id
-                        }
+                        PutKind::Rename(id, _) | PutKind::Update(id, _) => id,
                     };
                     match kind {
-                        PutKind::New | PutKind::Rename(_) => expectations.push((key, Expectation::Absent)),
-                        PutKind::Update(_) | PutKind::OtherType(_) => {
+                        PutKind::New | PutKind::Rename(..) => expectations.push((key, Expectation::Absent)),
+                        PutKind::Update(..) => {
                             expectations.push((key, Expectation::of_existing(held(key).cloned())));
                         }
                         // Checked through its delete.
@@ -240,9 +237,7 @@ impl Plan for CommitPlan {
         if !relied.conflicts.is_empty() {
             return Err(Error::Conflicts(relied.conflicts));
         }
-        if let Some(key) = changes_type {
-            return Err(other_type(key));
-        }
+        types?;
         relied.entries.extend(looked.at_head.into_iter().map(|(key, entry)| (key.index_key(), entry)));
 
         for put in &self.request.system {

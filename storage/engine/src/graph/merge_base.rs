@@ -74,3 +74,55 @@ pub(crate) async fn contains(commits: &Commits, newer: CommitId, older: CommitId
     }
     Ok(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Engine,
+        testing::{branch, commit, engine, head, merge, put, table},
+    };
+
+    async fn base(engine: &Engine, target: CommitId, source: CommitId) -> CommitId {
+        merge_base(engine.commits(), target, source).await.unwrap()
+    }
+
+    /// Each side merged the other before: of the two nearest common commits the one on the source's side serves.
+    #[tokio::test]
+    async fn of_crossed_histories_the_reference_servers_choice_counts() {
+        let engine = engine().await;
+        commit(&engine, "main", vec![put("h", table(1))]).await;
+        branch(&engine, "dev", "main").await;
+        let d1 = commit(&engine, "dev", vec![put("d1", table(1))]).await.head;
+        let m1 = commit(&engine, "main", vec![put("m1", table(1))]).await.head;
+        branch(&engine, "dev1", "dev").await;
+        branch(&engine, "main1", "main").await;
+        merge(&engine, "dev1", "main").await;
+        merge(&engine, "main1", "dev").await;
+        commit(&engine, "main", vec![put("m3", table(1))]).await;
+        commit(&engine, "dev", vec![put("d3", table(1))]).await;
+        let (main, dev) = (head(&engine, "main").await, head(&engine, "dev").await);
+        assert_eq!(base(&engine, dev, main).await, m1);
+        assert_eq!(base(&engine, main, dev).await, d1);
+    }
+
+    /// Chains count by first parents: `b2` lies deeper on its branch than the merge that both sides come from.
+    #[tokio::test]
+    async fn the_length_of_chains_decides_not_the_generation() {
+        let engine = engine().await;
+        commit(&engine, "main", vec![put("h", table(1))]).await;
+        for side in ["a", "b", "c"] {
+            branch(&engine, side, "main").await;
+        }
+        commit(&engine, "b", vec![put("b1", table(1))]).await;
+        let b2 = commit(&engine, "b", vec![put("b2", table(1))]).await.head;
+        commit(&engine, "a", vec![put("a1", table(1))]).await;
+        merge(&engine, "a", "c").await;
+        branch(&engine, "c1", "c").await;
+        merge(&engine, "b", "c").await;
+        merge(&engine, "c", "a").await;
+        merge(&engine, "c1", "b").await;
+        let (a, b) = (head(&engine, "a").await, head(&engine, "b").await);
+        assert_eq!(base(&engine, b, a).await, b2);
+    }
+}

@@ -1,9 +1,9 @@
 //! What becomes of one key: a pure function of base, source, head and mode (Nessie API, 9.3).
 
-use lochan_storage_model::{Conflict, ConflictKind, ContentKey, ContentType, Entry};
+use lochan_storage_model::{Conflict, ContentKey, ContentType, Entry};
 
 use super::Mode;
-use crate::commit::{Expectation, compare};
+use crate::commit::{Expectation, compare, compare_as};
 
 /// Which of the two operations decides; they name one conflict differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,17 @@ pub(super) enum Flavour {
 pub(super) struct Change {
     pub(super) base: Option<Entry>,
     pub(super) source: Option<Entry>,
+}
+
+impl Change {
+    /// Whose type and id the target must have. A merge compares what was there before; a transplant repeats a stored
+    /// operation, which knows only its own content. They differ where the source put another content at the key.
+    fn shape(&self, flavour: Flavour) -> Option<&Entry> {
+        match flavour {
+            Flavour::Merge => self.base.as_ref().or(self.source.as_ref()),
+            Flavour::Transplant => self.source.as_ref().or(self.base.as_ref()),
+        }
+    }
 }
 
 /// How the key is to be treated.
@@ -38,7 +49,7 @@ pub(super) enum Decision {
     Silent,
     /// A namespace was put on both sides: one comes of the two, and nothing is said about it.
     Namespaces { source: Entry, target: Entry },
-    /// It conflicts. What follows is judged as if it had been applied, as the reference server does.
+    /// It conflicts. Were it applied all the same, the target would hold `wanted`.
     Conflict { conflict: Conflict, wanted: Option<Entry> },
 }
 
@@ -50,22 +61,25 @@ pub(super) fn decide(
     treatment: &Treatment,
     flavour: Flavour,
 ) -> Decision {
-    let dropped = treatment.mode == Mode::Drop;
-    if dropped && (flavour == Flavour::Merge || treatment.expected.is_none()) {
+    let Treatment { mode, expected, resolved } = treatment;
+    // A transplant still looks at what the client says the target must hold.
+    let looks = flavour == Flavour::Transplant && expected.is_some();
+    if *mode == Mode::Drop && !looks {
         return Decision::Drop;
     }
-    // A key that goes has no content to be resolved.
-    let source = change.source.clone();
-    let wanted = || source.clone().map(|source| treatment.resolved.clone().unwrap_or(source));
-    if let Some(expected) = &treatment.expected {
-        // An explicit expectation holds under every mode.
-        return match compare(key, &Expectation::Is(expected.clone()), head) {
-            Some(conflict) => Decision::Conflict { conflict, wanted: wanted() },
-            None if dropped => Decision::Drop,
-            None => Decision::Apply(wanted()),
-        };
+    let wanted = change.source.as_ref().map(|source| resolved.clone().unwrap_or_else(|| source.clone()));
+    // An explicit expectation takes the place of the value at the base, not of its type and id.
+    let conflict = match (expected.as_ref().or(change.base.as_ref()), change.shape(flavour)) {
+        (Some(value), Some(shape)) => compare_as(key, shape, value, head),
+        _ => compare(key, &Expectation::Absent, head),
+    };
+    let Some(conflict) = conflict else {
+        return if *mode == Mode::Drop { Decision::Drop } else { Decision::Apply(wanted) };
+    };
+    if expected.is_some() {
+        // It holds under every mode.
+        return Decision::Conflict { conflict, wanted };
     }
-    let Some(conflict) = conflict_of(key, change, head, flavour) else { return Decision::Apply(wanted()) };
     if let (None, Some(source), Some(head)) = (&change.base, &change.source, head) {
         if source == head {
             return Decision::Silent;
@@ -74,32 +88,5 @@ pub(super) fn decide(
             return Decision::Namespaces { source: source.clone(), target: head.clone() };
         }
     }
-    if treatment.mode == Mode::Force {
-        return Decision::Apply(wanted());
-    }
-    Decision::Conflict { conflict, wanted: wanted() }
-}
-
-/// What the target holds against what the source started from. In a transplant, type and id to be found are those of what is
-/// put: a content that took another's place in one commit finds neither.
-fn conflict_of(
-    key: &ContentKey,
-    change: &Change,
-    head: Option<&Entry>,
-    flavour: Flavour,
-) -> Option<Conflict> {
-    let expectation = change.base.clone().map_or(Expectation::Absent, Expectation::Is);
-    if let (Flavour::Transplant, Some(_), Some(source), Some(head)) =
-        (flavour, &change.base, &change.source, head)
-    {
-        let differs = |kind| Some(Conflict::on_key(kind, key));
-        if source.content_type != head.content_type {
-            return differs(ConflictKind::PayloadDiffers);
-        }
-        if source.content_id != head.content_id {
-            return differs(ConflictKind::ContentIdDiffers);
-        }
-        return compare(key, &expectation, Some(head)).and_then(|_| differs(ConflictKind::ValueDiffers));
-    }
-    compare(key, &expectation, head)
+    if *mode == Mode::Force { Decision::Apply(wanted) } else { Decision::Conflict { conflict, wanted } }
 }

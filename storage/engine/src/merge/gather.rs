@@ -12,7 +12,7 @@ use super::{
     decide::{Change, Decision, Flavour, Treatment, decide},
 };
 use crate::{
-    commit::{NamespaceCheck, check_namespaces},
+    commit::{GivenId, NamespaceCheck, Read, check_namespaces},
     error::Error,
     index::{Edit, Tree},
     state::Core,
@@ -29,6 +29,8 @@ pub(super) struct Gathered {
     pub(super) relied: Vec<(IndexKey, Option<Entry>)>,
     pub(super) prefixes: Vec<Vec<u8>>,
     pub(super) namespaces: NamespaceCheck,
+    /// Namespaces made of what both sides say.
+    pub(super) joined: BTreeSet<ContentKey>,
     /// A rule has looked at more than can be named.
     pub(super) exact: bool,
 }
@@ -47,7 +49,8 @@ impl Gathered {
             self.namespaces.deleted_namespaces.push(key.clone());
         }
         match &entry {
-            Some(entry) if head.is_none_or(|head| head.content_id != entry.content_id) => {
+            // Where the target holds anything, the namespaces above it are there.
+            Some(entry) if head.is_none() => {
                 self.namespaces.new.insert(key.clone(), entry.content_type);
             }
             Some(_) => {}
@@ -71,13 +74,16 @@ impl Gathered {
     }
 }
 
-/// Applies the source's changes to `target`, deciding key by key.
+/// Applies the source's changes to `target`, deciding key by key. Changes in conflict are among the edits, as if they were
+/// forced: what is checked next, and later commits of a sequence, see them. `joined` are namespaces of the target made of
+/// both sides by earlier commits of the sequence.
 pub(super) async fn gather(
     core: &Core,
     target: &Tree,
     changes: &[(IndexKey, Change)],
     options: &Options,
     flavour: Flavour,
+    joined: &BTreeSet<ContentKey>,
     sides: impl Fn() -> Sides,
 ) -> Result<Gathered, Error> {
     let mut out = Gathered::default();
@@ -128,28 +134,41 @@ pub(super) async fn gather(
     for (key, change) in contents {
         let index_key = key.index_key();
         let head = target.get(&core.nodes, &index_key).await?;
-        let mut treatment = treatment(&key, options, &mut out);
+        let mut treatment = treatment(&key, change, options, flavour, &mut out)?;
         if taken.contains(&key) {
             treatment = Treatment { mode: Mode::Force, ..Treatment::default() };
         }
         let mode = treatment.mode;
-        match decide(&key, change, head.as_ref(), &treatment, flavour) {
+        // Nobody but the source has touched what an earlier commit of the sequence joined, but for adding to it.
+        let joined = joined.contains(&key) && treatment.expected.is_none();
+        let seen = if joined { change.base.as_ref() } else { head.as_ref() };
+        match decide(&key, change, seen, &treatment, flavour) {
             Decision::Silent => {}
             Decision::Drop => {
                 out.details.insert(key.clone(), Detail { key, mode, conflict: None });
                 continue;
             }
             Decision::Conflict { conflict, wanted } => {
-                out.put(&key, head.as_ref(), wanted);
                 out.conflicts.push(conflict.clone());
+                out.put(&key, head.as_ref(), wanted);
                 out.details.insert(key.clone(), Detail { key, mode, conflict: Some(conflict) });
+            }
+            Decision::Apply(Some(source)) if joined => {
+                let entry = match (&change.base, &head) {
+                    (Some(base), Some(target)) => {
+                        join_namespaces(core, &key, Some(base), source, target, &mut out).await?
+                    }
+                    _ => source,
+                };
+                out.put(&key, head.as_ref(), Some(entry));
+                out.details.insert(key.clone(), Detail { key, mode, conflict: None });
             }
             Decision::Apply(entry) => {
                 out.put(&key, head.as_ref(), entry);
                 out.details.insert(key.clone(), Detail { key, mode, conflict: None });
             }
             Decision::Namespaces { source, target } => {
-                let entry = join_namespaces(core, &key, source, &target, &mut out).await?;
+                let entry = join_namespaces(core, &key, None, source, &target, &mut out).await?;
                 out.put(&key, head.as_ref(), Some(entry));
             }
         }
@@ -159,38 +178,64 @@ pub(super) async fn gather(
 }
 
 /// The treatment of a key, with the objects of contents given for it.
-fn treatment(key: &ContentKey, options: &Options, out: &mut Gathered) -> Treatment {
-    let Some(KeyBehavior { mode, expected, resolved }) = options.keys.get(key) else {
-        return Treatment { mode: options.default_mode, ..Treatment::default() };
+fn treatment(
+    key: &ContentKey,
+    change: &Change,
+    options: &Options,
+    flavour: Flavour,
+    out: &mut Gathered,
+) -> Result<Treatment, Error> {
+    let Some(KeyBehavior { mode, expected, resolved, .. }) = options.keys.get(key) else {
+        return Ok(Treatment { mode: options.default_mode, ..Treatment::default() });
     };
-    let mut entry_of = |given: &Option<(lochan_storage_model::ContentId, Content)>| {
-        given.as_ref().map(|(id, content)| {
-            let (entry, object) = Entry::of(*id, content);
-            out.keep_object(object);
-            entry
-        })
+    if flavour == Flavour::Merge && *mode == Mode::Drop {
+        return Ok(Treatment { mode: *mode, ..Treatment::default() });
+    }
+    let mut entry_of = |given: &Option<(GivenId, Content)>| {
+        let Some((id, content)) = given else { return Ok(None) };
+        let bad = |message: String| Err(Error::BadRequest(message));
+        let id = match id {
+            GivenId::Id(id) => *id,
+            GivenId::New => return bad("Content to store must have a non-null content ID".into()),
+            GivenId::Text(text) => return bad(format!("Invalid UUID string: {text}")),
+        };
+        let (entry, object) = Entry::of(id, content);
+        out.keep_object(object);
+        Ok(Some(entry))
     };
-    Treatment { mode: *mode, expected: entry_of(expected), resolved: entry_of(resolved) }
+    let expected = entry_of(expected)?;
+    // A deletion stores nothing.
+    let resolved = if change.source.is_some() { entry_of(resolved)? } else { None };
+    Ok(Treatment { mode: *mode, expected, resolved })
 }
 
 /// A namespace put on both sides takes the source's id, as the reference server has it; but what only the target says
-/// stays. Of a property that both name the source's value counts.
+/// stays. Of a property that both name the source's value counts, and one that the source has removed since `base` goes.
 async fn join_namespaces(
     core: &Core,
     key: &ContentKey,
+    base: Option<&Entry>,
     source: Entry,
     target: &Entry,
     out: &mut Gathered,
 ) -> Result<Entry, Error> {
+    let before = match base {
+        Some(base) => core.content(base).await?,
+        None => Content::Namespace { elements: Vec::new(), properties: BTreeMap::new() },
+    };
     let (theirs, ours) = (core.content(&source).await?, core.content(target).await?);
     let (
+        Content::Namespace { properties: before, .. },
         Content::Namespace { elements, properties: theirs },
         Content::Namespace { properties: mut joined, .. },
-    ) = (theirs, ours)
+    ) = (before, theirs, ours)
     else {
-        return Err(Error::corrupt(format!("namespace {key}"), "it holds another content"));
+        // Something else was put where they stood.
+        return Ok(source);
     };
+    joined.retain(|name, _| theirs.contains_key(name) || !before.contains_key(name));
     joined.extend(theirs.iter().map(|(name, value)| (name.clone(), value.clone())));
+    out.joined.insert(key.clone());
     if joined == theirs {
         return Ok(source);
     }
@@ -201,11 +246,39 @@ async fn join_namespaces(
 
 /// Runs the namespace rules on what was gathered; what they read is relied on too.
 pub(super) async fn check_gathered(core: &Core, target: &Tree, out: &mut Gathered) -> Result<(), Error> {
-    let (conflicts, read) = check_namespaces(core, target, &out.namespaces).await?;
-    if !conflicts.is_empty() {
-        return Err(Error::Conflicts(conflicts));
-    }
+    let read = check(core, target, &out.namespaces).await?;
     out.relied.extend(read.entries);
     out.prefixes.extend(read.prefixes);
     Ok(())
+}
+
+/// Runs the namespace rules on what a source commit did, whatever of it is applied.
+pub(super) async fn check_source(
+    core: &Core,
+    target: &Tree,
+    changes: impl IntoIterator<Item = &(IndexKey, Change)>,
+) -> Result<Read, Error> {
+    let mut done = NamespaceCheck::default();
+    for (key, change) in changes {
+        let Some(content) = key.content() else { continue };
+        match &change.source {
+            Some(source) => {
+                if target.get(&core.nodes, key).await?.is_none() {
+                    done.new.insert(content, source.content_type);
+                }
+            }
+            None => {
+                if change.base.as_ref().is_some_and(|base| base.content_type == ContentType::Namespace) {
+                    done.deleted_namespaces.push(content.clone());
+                }
+                done.deleted.insert(content);
+            }
+        }
+    }
+    check(core, target, &done).await
+}
+
+async fn check(core: &Core, target: &Tree, done: &NamespaceCheck) -> Result<Read, Error> {
+    let (conflicts, read) = check_namespaces(core, target, done).await?;
+    if conflicts.is_empty() { Ok(read) } else { Err(Error::Conflicts(conflicts)) }
 }

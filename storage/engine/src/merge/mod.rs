@@ -10,13 +10,15 @@ mod transplant;
 mod unrelated;
 
 #[cfg(test)]
+mod reference_tests;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
-use lochan_storage_model::{CommitId, CommitMeta, Conflict, Content, ContentId, ContentKey, RefName};
+use lochan_storage_model::{CommitId, CommitMeta, Conflict, Content, ContentKey, RefName};
 
-use crate::writer::Who;
+use crate::{commit::GivenId, error::Error, writer::Who};
 
 pub(crate) use plan::MergePlan;
 pub use rebase::{Fate, REBASE_COMMITS_MAX, RebaseRequest, Rebased, RebasedCommit};
@@ -36,25 +38,47 @@ pub enum Mode {
 }
 
 /// Treatment of one key.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct KeyBehavior {
+    /// Its place in the request.
+    pub place: usize,
     /// How.
     pub mode: Mode,
-    /// The target must hold exactly this content.
-    pub expected: Option<(ContentId, Content)>,
-    /// Store this content instead of the source's.
-    pub resolved: Option<(ContentId, Content)>,
+    /// The value that the target must hold, instead of that at the base. It must have an id where the key is looked at.
+    pub expected: Option<(GivenId, Content)>,
+    /// Store this content instead of the source's. It must have an id where the source put something.
+    pub resolved: Option<(GivenId, Content)>,
 }
 
 /// What both merge and transplant take.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Treatment of keys not named.
     pub default_mode: Mode,
     /// Treatment of single keys.
     pub keys: BTreeMap<ContentKey, KeyBehavior>,
+    /// Whether a treatment is given for the key of no elements, which nothing can have.
+    pub nameless: bool,
+    /// A key that is named twice, as the client wrote it.
+    pub twice: Option<String>,
     /// Nothing is applied.
     pub dry_run: bool,
+}
+
+impl Options {
+    /// Fails when a key is named twice.
+    pub fn check_keys(&self) -> Result<(), Error> {
+        match &self.twice {
+            Some(key) => Err(Error::BadRequest(format!("Duplicate key in keyMergeModes: {key}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The mode in force for a key.
+    #[must_use]
+    pub fn mode_of(&self, key: &ContentKey) -> Mode {
+        self.keys.get(key).map_or(self.default_mode, |behavior| behavior.mode)
+    }
 }
 
 /// A merge asked for.

@@ -1,14 +1,17 @@
 //! Making commits again on another state, one after the other: what transplant and rebase share.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use lochan_storage_model::{Commit, CommitId, CommitMeta, Conflict, ContentKey, Entry, IndexKey, Instant};
 use lochan_storage_odb::NewObject;
 
 use super::{
-    Detail, Mode, Options, Sides,
+    Detail, Options, Sides,
     decide::{Change, Flavour},
-    gather::{check_gathered, gather},
+    gather::{check_gathered, check_source, gather},
 };
 use crate::{
     error::Error,
@@ -23,7 +26,9 @@ pub(super) struct Picks<'a> {
     on: CommitId,
     options: &'a Options,
     target: Tree,
-    /// The first word on each key, or a later one that says more.
+    /// Namespaces of the target made of both sides.
+    joined: BTreeSet<ContentKey>,
+    /// The first word on each key, or a later conflict.
     pub(super) details: BTreeMap<ContentKey, Detail>,
     pub(super) system_conflicts: Vec<Conflict>,
     /// Whether any commit had a conflict.
@@ -49,13 +54,15 @@ impl<'a> Picks<'a> {
             on,
             options,
             target,
+            joined: BTreeSet::new(),
             details: BTreeMap::new(),
             system_conflicts: Vec::new(),
             conflict: false,
         }
     }
 
-    /// Applies the changes of the commit `id`, made on `parent`, to the target.
+    /// Applies the changes of the commit `id`, made on `parent`, to the target. A conflict stops nothing: what the commit
+    /// wants counts as done for the commits after it, so each mistake is told once.
     pub(super) async fn pick(
         &mut self,
         id: CommitId,
@@ -70,18 +77,32 @@ impl<'a> Picks<'a> {
             source: after.clone(),
             target: State::new(core.clone(), self.on, self.target.clone()),
         };
+        // The rules of namespaces come first, and are about the commit as it stands.
+        let read = check_source(core, &self.target, changes).await?;
+        let flavour = Flavour::Transplant;
         let mut gathered =
-            gather(core, &self.target, changes, self.options, Flavour::Transplant, sides).await?;
-        let conflict = !gathered.conflicts.is_empty() || !gathered.system_conflicts.is_empty();
-        // Before any conflict is told, as the reference server has it.
-        check_gathered(core, &self.target, &mut gathered).await?;
+            gather(core, &self.target, changes, self.options, flavour, &self.joined, sides).await?;
+        let conflict = gathered.has_conflict();
+        if !conflict && !self.conflict {
+            check_gathered(core, &self.target, &mut gathered).await?;
+        }
+        gathered.relied.extend(read.entries);
+        gathered.prefixes.extend(read.prefixes);
         self.conflict |= conflict;
         for (key, detail) in std::mem::take(&mut gathered.details) {
-            let more = detail.conflict.is_some() || detail.mode != Mode::Normal;
-            if more || !self.details.contains_key(&key) {
+            if detail.conflict.is_some() || !self.details.contains_key(&key) {
                 self.details.insert(key, detail);
             }
         }
+        for (key, change) in changes {
+            // What is deleted, and made again, is no longer the one that was joined.
+            if change.source.is_none()
+                && let Some(key) = key.content()
+            {
+                self.joined.remove(&key);
+            }
+        }
+        self.joined.append(&mut gathered.joined);
         for conflict in std::mem::take(&mut gathered.system_conflicts) {
             // Several of the commits may have changed one value.
             if !self.system_conflicts.contains(&conflict) {

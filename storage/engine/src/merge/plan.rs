@@ -1,21 +1,22 @@
 //! Planning a merge on a head; and the parts that a transplant shares.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
-use lochan_storage_model::{CommitId, ContentKey, IndexKey};
+use lochan_storage_model::{CommitId, Entry, IndexKey};
 use lochan_storage_odb::{RefKind, RefOperation};
 
 use super::{
-    KeyBehavior, MergeRequest, Mode, Options, Outcome, Sides,
+    MergeRequest, Mode, Options, Outcome, Sides,
     decide::{Change, Flavour},
-    gather::{check_gathered, gather},
+    gather::{check_gathered, check_source, gather},
     unrelated::were_empty_together,
 };
 use crate::{
+    commit::GivenId,
     error::Error,
     graph::merge_base,
-    index::Range,
+    index::{Range, Tree},
     state::{Core, Head, State},
     writer::{Draft, Landed, Plan, Proposal},
 };
@@ -53,6 +54,7 @@ impl Outcome {
 
 /// Rules for modes and contents given per key (Nessie API, 9.3).
 pub(super) fn check_options(options: &Options) -> Result<(), Error> {
+    options.check_keys()?;
     for (key, behavior) in &options.keys {
         if behavior.resolved.is_none() {
             continue;
@@ -102,10 +104,10 @@ impl Plan for MergePlan {
             self.outcome = Some(Outcome::nothing(Some(base), on));
             return Ok(None);
         }
-        check_options(&self.request.options)?;
         if base.is_no_ancestor() && !self.may_start_from_nothing(core, on).await? {
             return Err(Error::NoCommonAncestor { target: on, from });
         }
+        check_options(&self.request.options)?;
         let (base_tree, from_tree) = (core.tree(base).await?, core.tree(from).await?);
         // States heal themselves where stored nodes are lost; the head is healed by whoever asked for the plan.
         let base_state = State::new(core.clone(), base, base_tree);
@@ -120,12 +122,20 @@ impl Plan for MergePlan {
             source: from_state.clone(),
             target: State::new(core.clone(), on, head.tree.clone()),
         };
+        let (options, nothing_joined) = (&self.request.options, BTreeSet::new());
         let mut gathered =
-            gather(core, &head.tree, &changes, &self.request.options, Flavour::Merge, sides).await?;
-        // In this order, as the reference server has it: namespaces before anything else.
-        check_gathered(core, &head.tree, &mut gathered).await?;
-        self.check_used(&changes)?;
+            gather(core, &head.tree, &changes, options, Flavour::Merge, &nothing_joined, sides).await?;
+        self.check_resolved(core, &head.tree, &changes).await?;
+        // First the namespaces, then what was asked for in vain, and conflicts of keys last.
+        let merged: Vec<_> = changes.iter().filter(|(key, _)| !self.leaves_out(key)).collect();
+        let read = check_source(core, &head.tree, merged).await?;
+        gathered.relied.extend(read.entries);
+        gathered.prefixes.extend(read.prefixes);
+        self.check_used(&changes, &base_state, &from_state).await?;
         let conflict = gathered.has_conflict();
+        if !conflict {
+            check_gathered(core, &head.tree, &mut gathered).await?;
+        }
         let details = gathered.details.values().cloned().collect();
         let system_conflicts = std::mem::take(&mut gathered.system_conflicts);
         let nothing = Outcome::nothing(Some(base), on);
@@ -183,30 +193,79 @@ impl MergePlan {
         }
     }
 
-    /// Every key named in the request must be one that the source changed.
-    fn check_used(&self, changes: &[(IndexKey, Change)]) -> Result<(), Error> {
-        let change = |key: &ContentKey| {
-            let index_key = key.index_key();
-            let at = changes.binary_search_by(|(changed, _)| changed.cmp(&index_key)).ok()?;
-            changes.get(at).map(|(_, change)| change)
-        };
-        let keys = &self.request.options.keys;
-        let unused: Vec<String> =
-            keys.keys().filter(|key| change(key).is_none()).map(ToString::to_string).collect();
-        if unused.is_empty() {
-            let resolves_what_goes = |(key, behavior): &(&ContentKey, &KeyBehavior)| {
-                behavior.resolved.is_some() && change(key).is_some_and(|change| change.source.is_none())
-            };
-            return match keys.iter().find(resolves_what_goes) {
-                Some((key, _)) => Err(Error::BadRequest(format!(
-                    "The merge behavior for key {key} has an unused resolvedContent attribute."
-                ))),
-                None => Ok(()),
-            };
-        }
-        Err(Error::BadRequest(format!(
-            "Not all merge key behaviors specified in the request have been used. The following keys were not used: [{}]",
-            unused.join(", ")
-        )))
+    /// Whether the mode says that nothing is done with this key.
+    fn leaves_out(&self, key: &IndexKey) -> bool {
+        key.content().is_some_and(|key| self.request.options.mode_of(&key) == Mode::Drop)
     }
+
+    /// A content that is given instead of the source's is for a key that the target holds; the reference server fails to
+    /// find another one.
+    async fn check_resolved(
+        &self,
+        core: &Core,
+        target: &Tree,
+        changes: &[(IndexKey, Change)],
+    ) -> Result<(), Error> {
+        for (key, behavior) in &self.request.options.keys {
+            let Some((GivenId::Id(id), resolved)) = &behavior.resolved else { continue };
+            let index_key = key.index_key();
+            let put = change_of(changes, &index_key).and_then(|change| change.source.as_ref());
+            let replaced = put.is_some_and(|put| *put != Entry::of(*id, resolved).0);
+            if replaced && target.get(&core.nodes, &index_key).await?.is_none() {
+                return Err(Error::BadRequest(format!(
+                    "The merge behavior for key {key} has a resolvedContent attribute, but the target does not hold the key."
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every key named in the request must be one that the source changed, and a content given for it one to store. One
+    /// that is to be left as it is must only be there.
+    async fn check_used(
+        &self,
+        changes: &[(IndexKey, Change)],
+        base: &State,
+        source: &State,
+    ) -> Result<(), Error> {
+        let Options { keys, nameless, .. } = &self.request.options;
+        let mut unused = Vec::new();
+        let mut resolves_nothing = None;
+        for (key, behavior) in keys {
+            let index_key = key.index_key();
+            let used = match change_of(changes, &index_key) {
+                Some(change) => {
+                    if behavior.resolved.is_some() && change.source.is_none() {
+                        resolves_nothing.get_or_insert(key);
+                    }
+                    true
+                }
+                None if behavior.mode == Mode::Drop => {
+                    base.entry(&index_key).await?.or(source.entry(&index_key).await?).is_some()
+                }
+                None => false,
+            };
+            if !used {
+                unused.push((behavior.place, key));
+            }
+        }
+        if !unused.is_empty() || *nameless {
+            unused.sort_unstable();
+            let unused = unused.into_iter().map(|(_, key)| key.clone()).collect();
+            let named = keys.len() + usize::from(*nameless);
+            return Err(Error::KeysNotUsed { unused, nameless: *nameless, named });
+        }
+        match resolves_nothing {
+            None => Ok(()),
+            Some(key) => Err(Error::BadRequest(format!(
+                "The merge behavior for key {key} has an unused resolvedContent attribute."
+            ))),
+        }
+    }
+}
+
+/// What the source did to a key, if anything.
+fn change_of<'a>(changes: &'a [(IndexKey, Change)], key: &IndexKey) -> Option<&'a Change> {
+    let place = changes.binary_search_by(|(changed, _)| changed.cmp(key)).ok()?;
+    changes.get(place).map(|(_, change)| change)
 }

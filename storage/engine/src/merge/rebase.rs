@@ -139,7 +139,7 @@ impl Engine {
             details: Vec::new(),
             system_conflicts: Vec::new(),
         };
-        if base == target.target {
+        if contains(&self.core.commits, expected, target.target).await? {
             // The branch stands on the other one already.
             return Ok(outcome);
         }

@@ -7,13 +7,14 @@ use lochan_storage_model::{Commit, CommitId, CommitMeta, IndexKey};
 use lochan_storage_odb::RefOperation;
 
 use super::{
-    Outcome, TransplantRequest,
+    Mode, Options, Outcome, TransplantRequest,
+    decide::Change,
     pick::{Picks, changes_of, meta_of_copy},
     plan::{check_options, check_target},
 };
 use crate::{
     error::Error,
-    state::{Core, Head},
+    state::{Core, Head, State},
     writer::{Draft, Landed, Plan, Proposal},
 };
 
@@ -71,6 +72,35 @@ impl TransplantPlan {
     }
 }
 
+/// Makes contents be compared with the state at `seen` instead of that before the commit `id`.
+///
+/// The reference server does not take note of a commit that is left out because the target holds all of it: the commits
+/// after it are still compared with the state before that one. So an update of what the first one added is told as a
+/// conflict, for which there is a mode, and a deletion of it is refused.
+async fn look_from(
+    core: &Arc<Core>,
+    seen: CommitId,
+    id: CommitId,
+    changes: &mut [(IndexKey, Change)],
+    options: &Options,
+) -> Result<(), Error> {
+    let state = State::new(core.clone(), seen, core.tree(seen).await?);
+    for (index_key, change) in changes {
+        let Some(key) = index_key.content() else { continue };
+        change.base = state.entry(index_key).await?;
+        // What is left out by its mode is not looked at.
+        let left_out = options.mode_of(&key) == Mode::Drop
+            && options.keys.get(&key).is_none_or(|behavior| behavior.expected.is_none());
+        if change.base.is_none() && change.source.is_none() && !left_out {
+            return Err(Error::BadRequest(format!(
+                "Commit '{id}' deletes key '{key}', which a commit before it in the sequence has put; the target holds \
+                 all of that one already, so leave it out."
+            )));
+        }
+    }
+    Ok(())
+}
+
 #[async_trait]
 impl Plan for TransplantPlan {
     async fn plan(&mut self, core: &Arc<Core>, head: &Head) -> Result<Option<Proposal>, Error> {
@@ -91,9 +121,16 @@ impl Plan for TransplantPlan {
             who: self.request.who.clone(),
         };
         let mut grown: HashSet<IndexKey> = HashSet::new();
+        // The commit whose state the next one is compared with.
+        let mut before = None;
         for (id, source) in &sources {
-            let changes = changes_of(core, source).await?;
-            let picked = picks.pick(*id, source.header.parent(), &changes).await?;
+            let parent = source.header.parent();
+            let mut changes = changes_of(core, source).await?;
+            let seen = *before.get_or_insert(parent);
+            if seen != parent {
+                look_from(core, seen, *id, &mut changes, &self.request.options).await?;
+            }
+            let picked = picks.pick(*id, parent, &changes).await?;
             // What this transplant has put there itself is no ground that could move.
             proposal.relied.extend(picked.relied.into_iter().filter(|(key, _)| !grown.contains(key)));
             proposal.relied_prefixes.extend(picked.prefixes);
@@ -101,6 +138,7 @@ impl Plan for TransplantPlan {
             if picked.edits.is_empty() {
                 continue;
             }
+            before = Some(*id);
             grown.extend(picked.edits.iter().map(|edit| edit.key.clone()));
             proposal.drafts.push(Draft {
                 edits: picked.edits,

@@ -21,7 +21,7 @@ pub type Fault = String;
 /// The refusal that an error stands for; `None` for errors that are no answer to the request.
 pub fn refusal(error: &Error) -> Option<Refusal> {
     Some(match error {
-        Error::BadRequest(_) => Refusal::Bad,
+        Error::BadRequest(_) | Error::KeysNotUsed { .. } => Refusal::Bad,
         Error::Conflicts(conflicts) => Refusal::Conflicts(as_set(conflicts)),
         Error::NotABranch(_) => Refusal::NotABranch,
         Error::NotOnBranch { .. } => Refusal::NotOnBranch,

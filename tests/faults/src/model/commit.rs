@@ -125,9 +125,7 @@ pub fn plan(request: &Request, seen: &State, head: &State, unchanged: Unchanged)
                     // A rename: the id moves to one key only, and its old key is not filled anew behind it.
                     (None, GivenId::Id(id)) => {
                         let (old, was) = free.remove(id).ok_or(Refusal::Bad)?;
-                        if was != content.content_type() {
-                            return Err(Refusal::Bad);
-                        }
+                        other_type |= was != content.content_type();
                         deleted.remove(old);
                         expected.push((key, Expected::Nothing));
                         WantedId::Is(*id)

@@ -241,22 +241,26 @@ fn mode(rng: &mut Rng) -> Mode {
 
 /// Modes of a merge. `changed` are keys that the source changed, `target` is what the client takes for the head.
 pub fn options(rng: &mut Rng, keys: Keys, changed: &[ContentKey], target: &State) -> Options {
-    let mut options = Options { default_mode: mode(rng), keys: BTreeMap::new(), dry_run: one_in(rng, 10) };
+    let mut options = Options { default_mode: mode(rng), dry_run: one_in(rng, 10), ..Options::default() };
     while one_in(rng, 3) {
         let named = if one_in(rng, 20) { Some(keys.any(rng)) } else { rng.pick(changed).cloned() };
         let Some(named) = named else { break };
         let mode = mode(rng);
         let given = |rng: &mut Rng, held: Option<&Held>| match held {
-            Some(held) if !one_in(rng, 6) => (held.id, held.content.clone()),
-            held => (held.map_or_else(|| random_id(rng), |held| held.id), content(rng, &named)),
+            Some(held) if !one_in(rng, 6) => (GivenId::Id(held.id), held.content.clone()),
+            _ if one_in(rng, 8) => (GivenId::New, content(rng, &named)),
+            held => {
+                let id = held.map_or_else(|| random_id(rng), |held| held.id);
+                (GivenId::Id(id), content(rng, &named))
+            }
         };
         let expected = one_in(rng, 3).then(|| given(rng, target.contents.get(&named)));
         let resolve = if expected.is_some() && mode == Mode::Normal { 2 } else { 40 };
         let resolved = one_in(rng, resolve).then(|| match target.contents.get(&named) {
-            Some(held) => (held.id, updated(rng, &named, held)),
-            None => (random_id(rng), content(rng, &named)),
+            Some(held) => (GivenId::Id(held.id), updated(rng, &named, held)),
+            None => (GivenId::Id(random_id(rng)), content(rng, &named)),
         });
-        options.keys.insert(named, KeyBehavior { mode, expected, resolved });
+        options.keys.insert(named, KeyBehavior { place: 0, mode, expected, resolved });
     }
     options
 }

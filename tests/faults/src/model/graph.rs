@@ -78,25 +78,76 @@ impl Graph {
         self.chain(above).contains(&below)
     }
 
-    /// Everything that the commit comes from, itself and the empty state included.
-    fn all_below(&self, from: CommitId) -> BTreeSet<CommitId> {
-        let mut found = BTreeSet::from([CommitId::NO_ANCESTOR]);
-        let mut open = vec![from];
-        while let Some(id) = open.pop() {
-            if found.insert(id) {
-                open.extend(self.get(id).into_iter().flat_map(|made| made.parents.iter().copied()));
+    /// The common commit that a merge starts from. Commits wait in line, those with the longest first-parent chains in front;
+    /// whoever comes to the front hands the sides it comes from to its parents, merge parents before the first one, and a
+    /// parent that learns of a new side gets in line, again if need be. The first to know both sides is the base.
+    pub fn merge_base(&self, target: CommitId, source: CommitId) -> CommitId {
+        if target.is_no_ancestor() || source.is_no_ancestor() {
+            return CommitId::NO_ANCESTOR;
+        }
+        let length = |id| self.chain(id).len();
+        let mut sides: BTreeMap<CommitId, BTreeSet<char>> = BTreeMap::new();
+        let mut line = Line::default();
+        for (id, side) in [(source, 's'), (target, 't')] {
+            sides.entry(id).or_default().insert(side);
+            line.join(length(id), id);
+        }
+        while let Some(id) = line.next() {
+            let own = sides.get(&id).cloned().unwrap_or_default();
+            if own.len() == 2 {
+                return id;
+            }
+            let mut parents = self.get(id).map(|made| made.parents.clone()).unwrap_or_default();
+            let merge_parents = usize::from(!parents.is_empty());
+            parents.rotate_left(merge_parents);
+            for parent in parents.into_iter().filter(|parent| !parent.is_no_ancestor()) {
+                let known = sides.entry(parent).or_default();
+                if !own.is_subset(known) {
+                    known.extend(&own);
+                    line.join(length(parent), parent);
+                }
             }
         }
-        found
+        CommitId::NO_ANCESTOR
+    }
+}
+
+/// Who waits, as a heap in an array, the longest chain on top. Of equals that one comes first which this heap puts first:
+/// it is that of the reference server's language.
+#[derive(Default)]
+struct Line(Vec<(usize, CommitId)>);
+
+impl Line {
+    fn length(&self, at: usize) -> Option<usize> {
+        self.0.get(at).map(|(length, _)| *length)
     }
 
-    /// What may be the merge base: one side where the other has grown from it, else a common commit. Which of these a walk
-    /// from both sides meets first depends on the reference server's heap, and is for the engine's own tests.
-    pub fn merge_bases(&self, one: CommitId, other: CommitId) -> BTreeSet<CommitId> {
-        let (ours, theirs) = (self.chain(one), self.chain(other));
-        if ours.contains(&other) || theirs.contains(&one) {
-            return BTreeSet::from([if ours.contains(&other) { other } else { one }]);
+    /// Joins at the end and climbs past everyone above who is shorter.
+    fn join(&mut self, length: usize, id: CommitId) {
+        let mut at = self.0.len();
+        self.0.push((length, id));
+        while let Some(above) = at.checked_sub(1).map(|below| below / 2)
+            && self.length(above) < Some(length)
+        {
+            self.0.swap(at, above);
+            at = above;
         }
-        self.all_below(one).intersection(&self.all_below(other)).copied().collect()
+    }
+
+    /// The top leaves; the last takes its place and sinks below everyone who is longer, to the left where both are equal.
+    fn next(&mut self) -> Option<CommitId> {
+        let end = self.0.len().checked_sub(1)?;
+        self.0.swap(0, end);
+        let (_, top) = self.0.pop()?;
+        let mut at = 0;
+        loop {
+            let (left, right) = (2 * at + 1, 2 * at + 2);
+            let longer = if self.length(right) > self.length(left) { right } else { left };
+            if self.length(longer) <= self.length(at) {
+                return Some(top);
+            }
+            self.0.swap(at, longer);
+            at = longer;
+        }
     }
 }

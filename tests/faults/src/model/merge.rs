@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lochan_storage_engine::commit::GivenId;
 use lochan_storage_engine::merge::{KeyBehavior, Mode, Options};
 use lochan_storage_model::{CommitId, ConflictKind, Content, ContentKey};
 
@@ -46,12 +47,17 @@ enum Verdict {
     Takes(Option<Held>, bool),
     /// The target stays as it is; told or not.
     Stays(bool),
-    /// It conflicts; what follows is judged as if the target held this.
+    /// It conflicts, and would hold this.
     Conflict(ConflictKind, Option<Held>),
 }
 
-fn held(given: &(lochan_storage_model::ContentId, Content)) -> Held {
-    Held { id: given.0, content: given.1.clone() }
+/// A content given for a key; without an id it is worth nothing.
+fn held(given: Option<&(GivenId, Content)>) -> Result<Option<Held>, Refusal> {
+    match given {
+        None => Ok(None),
+        Some((GivenId::Id(id), content)) => Ok(Some(Held { id: *id, content: content.clone() })),
+        Some(_) => Err(Refusal::Bad),
+    }
 }
 
 fn judge(
@@ -60,74 +66,95 @@ fn judge(
     mode: Mode,
     own: Option<&KeyBehavior>,
     kind: Kind,
-) -> Verdict {
-    let expected = own.and_then(|own| own.expected.as_ref());
-    if mode == Mode::Drop && (kind == Kind::Merge || expected.is_none()) {
-        return Verdict::Stays(true);
+) -> Result<Verdict, Refusal> {
+    if mode == Mode::Drop && kind == Kind::Merge {
+        return Ok(Verdict::Stays(true));
     }
-    let resolved = own.and_then(|own| own.resolved.as_ref()).map(held);
-    let wanted = change.source.map(|source| resolved.unwrap_or_else(|| source.clone()));
-    if let Some(expected) = expected {
-        // It takes the place of the base and holds under every mode.
-        return match differs(&held(expected), head) {
-            Some(conflict) => Verdict::Conflict(conflict, wanted),
-            None if mode == Mode::Drop => Verdict::Stays(true),
-            None => Verdict::Takes(wanted, true),
-        };
-    }
-    let conflict = match (change.base, head) {
-        (None, None) => None,
-        (None, Some(_)) => Some(ConflictKind::KeyExists),
-        (Some(base), Some(head)) if kind == Kind::Transplant => match change.source {
-            // What is put says which type and id are to be found.
-            Some(put) if put.content_type() != head.content_type() => Some(ConflictKind::PayloadDiffers),
-            Some(put) if put.id != head.id => Some(ConflictKind::ContentIdDiffers),
-            Some(_) => (base != head).then_some(ConflictKind::ValueDiffers),
-            None => differs(base, Some(head)),
-        },
-        (Some(base), head) => differs(base, head),
+    let expected = held(own.and_then(|own| own.expected.as_ref()))?;
+    let wanted = match change.source {
+        None => None,
+        Some(source) => {
+            let resolved = held(own.and_then(|own| own.resolved.as_ref()))?;
+            Some(resolved.unwrap_or_else(|| source.clone()))
+        }
     };
-    let Some(conflict) = conflict else { return Verdict::Takes(wanted, true) };
-    if let (None, Some(source), Some(head)) = (change.base, change.source, head) {
-        if source == head {
-            return Verdict::Stays(false);
-        }
-        if source.is_namespace() && head.is_namespace() {
-            return Verdict::Takes(Some(joined(source, head)), false);
-        }
+    if mode == Mode::Drop && expected.is_none() {
+        return Ok(Verdict::Stays(true));
     }
-    if mode == Mode::Force { Verdict::Takes(wanted, true) } else { Verdict::Conflict(conflict, wanted) }
+    // A merge looks for the content that was there before, a transplant for the one that it puts.
+    let known = match kind {
+        Kind::Merge => change.base.or(change.source),
+        Kind::Transplant => change.source.or(change.base),
+    };
+    let conflict = match (expected.as_ref().or(change.base), known, head) {
+        (None, _, None) | (_, None, None) => None,
+        (None, _, Some(_)) | (_, None, Some(_)) => Some(ConflictKind::KeyExists),
+        (Some(value), Some(known), head) => match differs(known, head) {
+            None | Some(ConflictKind::ValueDiffers) => {
+                (head != Some(value)).then_some(ConflictKind::ValueDiffers)
+            }
+            conflict => conflict,
+        },
+    };
+    Ok(match conflict {
+        None if mode == Mode::Drop => Verdict::Stays(true),
+        None => Verdict::Takes(wanted, true),
+        Some(conflict) if expected.is_some() => Verdict::Conflict(conflict, wanted),
+        Some(conflict) => match (change.base, change.source, head) {
+            (None, Some(source), Some(head)) if source == head => Verdict::Stays(false),
+            (None, Some(source), Some(head)) if source.is_namespace() && head.is_namespace() => {
+                Verdict::Takes(Some(joined(None, source, head)), false)
+            }
+            _ if mode == Mode::Force => Verdict::Takes(wanted, true),
+            _ => Verdict::Conflict(conflict, wanted),
+        },
+    })
 }
 
-/// A namespace put on both sides: the source's id, the properties of both, the source's value where both name one.
-fn joined(source: &Held, head: &Held) -> Held {
-    let (Content::Namespace { elements, properties: theirs }, Content::Namespace { properties: ours, .. }) =
-        (&source.content, &head.content)
+/// A namespace put on both sides: the source's id, the properties of both, the source's value where both name one, and
+/// without those that the source has removed since `base`.
+fn joined(base: Option<&Held>, source: &Held, head: &Held) -> Held {
+    let properties = |held: &Held| match &held.content {
+        Content::Namespace { properties, .. } => Some(properties.clone()),
+        _ => None,
+    };
+    let before = base.map_or_else(|| Some(BTreeMap::new()), properties);
+    let (Some(before), Some(theirs), Some(ours), Content::Namespace { elements, .. }) =
+        (before, properties(source), properties(head), &source.content)
     else {
         return source.clone();
     };
-    let mut properties = ours.clone();
-    for (name, value) in theirs {
-        properties.insert(name.clone(), value.clone());
-    }
-    Held { id: source.id, content: Content::Namespace { elements: elements.clone(), properties } }
+    let mut all: BTreeMap<String, String> =
+        ours.into_iter().filter(|(name, _)| !before.contains_key(name)).collect();
+    all.extend(theirs);
+    Held { id: source.id, content: Content::Namespace { elements: elements.clone(), properties: all } }
 }
 
-/// What one source commit, or all of them squashed, does to the target.
+/// What one source commit, or all of them squashed, does to the target. What conflicts is done too.
 struct Part {
     taken: Changes,
     details: Details,
     system_conflicts: BTreeSet<String>,
     concerns: Concerns,
+    /// Namespaces made of both sides.
+    joined: BTreeSet<ContentKey>,
 }
 
 impl Part {
-    fn of(before: &State, changes: &Changes, target: &State, options: &Options, kind: Kind) -> Self {
+    fn of(
+        before: &State,
+        changes: &Changes,
+        target: &State,
+        options: &Options,
+        kind: Kind,
+        joined_before: &BTreeSet<ContentKey>,
+    ) -> Result<Self, Refusal> {
         let mut part = Self {
             taken: Changes::default(),
             details: Details::new(),
             system_conflicts: BTreeSet::new(),
             concerns: Concerns::default(),
+            joined: BTreeSet::new(),
         };
         for (path, source) in &changes.system {
             if path.elements().first().is_some_and(|first| &**first == NOT_MERGED) {
@@ -142,20 +169,32 @@ impl Part {
         }
         for (key, source) in &changes.contents {
             let own = options.keys.get(key);
-            let mode = own.map_or(options.default_mode, |own| own.mode);
+            let mode = options.mode_of(key);
             let change = Change { base: before.contents.get(key), source: source.as_ref() };
             let head = target.contents.get(key);
-            match judge(&change, head, mode, own, kind) {
+            // A namespace that an earlier commit has joined is where the source left it, as far as the source goes.
+            let ours = joined_before.contains(key) && own.is_none_or(|own| own.expected.is_none());
+            let verdict = judge(&change, if ours { change.base } else { head }, mode, own, kind)?;
+            let conflict = if let Verdict::Conflict(conflict, _) = &verdict { Some(*conflict) } else { None };
+            match verdict {
                 Verdict::Stays(told) => {
                     if told {
                         part.details.insert(key.clone(), (mode, None));
                     }
                 }
-                Verdict::Conflict(conflict, wanted) => {
+                Verdict::Conflict(_, wanted) => {
                     part.take(key, head, wanted);
-                    part.details.insert(key.clone(), (mode, Some(conflict)));
+                    part.details.insert(key.clone(), (mode, conflict));
                 }
-                Verdict::Takes(wanted, told) => {
+                Verdict::Takes(mut wanted, told) => {
+                    if ours && let (Some(base), Some(source), Some(head)) = (change.base, &wanted, head) {
+                        wanted = Some(joined(Some(base), source, head));
+                    }
+                    let both = head.is_some_and(Held::is_namespace)
+                        && wanted.as_ref().is_some_and(Held::is_namespace);
+                    if both && (ours || !told) {
+                        part.joined.insert(key.clone());
+                    }
                     part.take(key, head, wanted);
                     if told {
                         part.details.insert(key.clone(), (mode, None));
@@ -163,7 +202,7 @@ impl Part {
                 }
             }
         }
-        part
+        Ok(part)
     }
 
     fn take(&mut self, key: &ContentKey, head: Option<&Held>, wanted: Option<Held>) {
@@ -175,7 +214,7 @@ impl Part {
             None => {
                 self.concerns.deleted.insert(key.clone());
             }
-            Some(wanted) if head.is_none_or(|head| head.id != wanted.id) => {
+            Some(wanted) if head.is_none() => {
                 self.concerns.new.insert(key.clone(), wanted.content_type());
             }
             Some(_) => {}
@@ -186,11 +225,31 @@ impl Part {
     fn conflicts(&self) -> bool {
         !self.system_conflicts.is_empty() || self.details.values().any(|(_, conflict)| conflict.is_some())
     }
+}
 
-    fn namespaces(&self, target: &State) -> Result<(), Refusal> {
-        let conflicts: Conflicts = namespaces::check(target, &self.concerns);
-        if conflicts.is_empty() { Ok(()) } else { Err(Refusal::Conflicts(conflicts)) }
+fn check_namespaces(target: &State, concerns: &Concerns) -> Result<(), Refusal> {
+    let conflicts: Conflicts = namespaces::check(target, concerns);
+    if conflicts.is_empty() { Ok(()) } else { Err(Refusal::Conflicts(conflicts)) }
+}
+
+/// What concerns namespaces in a source commit as it stands.
+fn concerns_of(before: &State, changes: &Changes, target: &State) -> Concerns {
+    let mut concerns = Concerns::default();
+    for (key, source) in &changes.contents {
+        match source {
+            Some(held) if !target.contents.contains_key(key) => {
+                concerns.new.insert(key.clone(), held.content_type());
+            }
+            Some(_) => {}
+            None => {
+                concerns.deleted.insert(key.clone());
+                if before.contents.get(key).is_some_and(Held::is_namespace) {
+                    concerns.ended.insert(key.clone());
+                }
+            }
+        }
     }
+    concerns
 }
 
 fn planned(changes: &Changes) -> Planned {
@@ -201,14 +260,14 @@ fn planned(changes: &Changes) -> Planned {
     }
 }
 
-/// What can be refused without looking at any state.
-pub fn check_alone(options: &Options) -> Result<(), Refusal> {
+/// What can be refused by looking at nothing but the options.
+fn check_alone(options: &Options) -> Result<(), Refusal> {
     let bad =
         |own: &KeyBehavior| own.resolved.is_some() && (own.expected.is_none() || own.mode != Mode::Normal);
     if options.keys.values().any(bad) { Err(Refusal::Bad) } else { Ok(()) }
 }
 
-/// A merge of `from` into `head` over `base`, which must be one of their merge bases.
+/// A merge of `from` into `head` over `base`, their merge base.
 pub fn merge(
     graph: &Graph,
     head: CommitId,
@@ -226,17 +285,33 @@ pub fn merge(
         return Ok(nothing);
     }
     check_alone(options)?;
-    let (before, target) = (graph.state(base), graph.state(head));
-    let changes = Changes::between(&before, &graph.state(from));
-    let part = Part::of(&before, &changes, &target, options, Kind::Merge);
-    part.namespaces(&target)?;
-    for (key, own) in &options.keys {
-        match changes.contents.get(key) {
-            Some(source) if source.is_some() || own.resolved.is_none() => {}
-            _ => return Err(Refusal::Bad),
-        }
+    let (before, after, target) = (graph.state(base), graph.state(from), graph.state(head));
+    let changes = Changes::between(&before, &after);
+    let part = Part::of(&before, &changes, &target, options, Kind::Merge, &BTreeSet::new())?;
+    let for_nothing = |(key, own): (&ContentKey, &KeyBehavior)| {
+        let put = changes.contents.get(key).and_then(Option::as_ref);
+        let resolved = held(own.resolved.as_ref()).ok().flatten();
+        let replaced = put.is_some_and(|put| resolved.is_some_and(|resolved| resolved != *put));
+        replaced && !target.contents.contains_key(key)
+    };
+    if options.keys.iter().any(for_nothing) {
+        return Err(Refusal::Bad);
+    }
+    let mut merged = changes.clone();
+    merged.contents.retain(|key, _| options.mode_of(key) != Mode::Drop);
+    check_namespaces(&target, &concerns_of(&before, &merged, &target))?;
+    let is_there = |key: &ContentKey| before.contents.contains_key(key) || after.contents.contains_key(key);
+    let in_vain = |(key, own): (&ContentKey, &KeyBehavior)| match changes.contents.get(key) {
+        None => own.mode != Mode::Drop || !is_there(key),
+        Some(source) => source.is_none() && own.resolved.is_some(),
+    };
+    if options.keys.iter().any(in_vain) {
+        return Err(Refusal::Bad);
     }
     let successful = !part.conflicts();
+    if successful {
+        check_namespaces(&target, &part.concerns)?;
+    }
     let planned = planned(&part.taken);
     let writes = successful && !options.dry_run && !planned.is_empty();
     Ok(Answer {
@@ -254,6 +329,7 @@ pub fn transplant(
     commits: &[CommitId],
     options: &Options,
 ) -> Result<Answer, Refusal> {
+    check_alone(options)?;
     let mut target = (*graph.state(head)).clone();
     let mut answer = Answer {
         commits: Vec::new(),
@@ -261,21 +337,42 @@ pub fn transplant(
         details: Details::new(),
         system_conflicts: BTreeSet::new(),
     };
+    let mut joined = BTreeSet::new();
+    // The state that contents are compared with; one that is left out is none.
+    let mut last: Option<CommitId> = None;
     for id in commits {
         let made = graph.get(*id).ok_or(Refusal::NoCommit)?;
-        let before = graph.state(made.parents.first().copied().unwrap_or(CommitId::NO_ANCESTOR));
-        let part = Part::of(&before, &made.changes, &target, options, Kind::Transplant);
-        part.namespaces(&target)?;
+        let parent = made.parents.first().copied().unwrap_or(CommitId::NO_ANCESTOR);
+        let last_is_parent = last.is_none_or(|last| last == parent);
+        let contents = graph.state(*last.get_or_insert(parent)).contents.clone();
+        let before = State { contents, system: graph.state(parent).system.clone() };
+        let gone = |(key, source): (&ContentKey, &Option<Held>)| {
+            let expected = options.keys.get(key).is_some_and(|own| own.expected.is_some());
+            let looked_at = expected || options.mode_of(key) != Mode::Drop;
+            source.is_none() && looked_at && !before.contents.contains_key(key)
+        };
+        if !last_is_parent && made.changes.contents.iter().any(gone) {
+            return Err(Refusal::Bad);
+        }
+        check_namespaces(&target, &concerns_of(&before, &made.changes, &target))?;
+        let part = Part::of(&before, &made.changes, &target, options, Kind::Transplant, &joined)?;
+        if answer.successful && !part.conflicts() {
+            check_namespaces(&target, &part.concerns)?;
+        }
         answer.successful &= !part.conflicts();
         for (key, (mode, conflict)) in part.details {
-            if conflict.is_some() || mode != Mode::Normal || !answer.details.contains_key(&key) {
+            if conflict.is_some() || !answer.details.contains_key(&key) {
                 answer.details.insert(key, (mode, conflict));
             }
         }
         answer.system_conflicts.extend(part.system_conflicts);
+        let deleted = |key: &ContentKey| made.changes.contents.get(key).is_some_and(Option::is_none);
+        joined.retain(|key| !deleted(key));
+        joined.extend(part.joined);
         let planned = planned(&part.taken);
         if !planned.is_empty() {
             answer.commits.push(planned);
+            last = Some(*id);
         }
         target = part.taken.on(&target);
     }

@@ -59,19 +59,34 @@ impl Repo {
         commit::plan(request, &seen, &now, Unchanged::Rebased)
     }
 
-    /// What a merge does on a reference, for each merge base there is: one, but where history crosses.
-    pub fn merge_on(&self, at: At, request: &MergeRequest) -> Vec<(CommitId, Result<Answer, Refusal>)> {
-        let head = || {
-            at.ok_or(Refusal::NoReference)?;
-            let head = head_of(&self.graph, at, request.expected)?;
+    /// What a merge does on a reference, and its merge base.
+    pub fn merge_on(&self, at: At, request: &MergeRequest) -> (CommitId, Result<Answer, Refusal>) {
+        let head = head_of(&self.graph, at, request.expected).and_then(|head| {
             if self.graph.is_known(request.from) { Ok(head) } else { Err(Refusal::NoCommit) }
-        };
-        let head = match head() {
+        });
+        let head = match head {
             Ok(head) => head,
-            Err(refusal) => return vec![(CommitId::NO_ANCESTOR, Err(refusal))],
+            Err(refusal) => return (CommitId::NO_ANCESTOR, Err(refusal)),
         };
-        let bases = self.graph.merge_bases(head, request.from);
-        let over = |base| (base, merge::merge(&self.graph, head, request.from, base, &request.options));
+        let base = self.graph.merge_base(head, request.from);
+        (base, merge::merge(&self.graph, head, request.from, base, &request.options))
+    }
+
+    /// What a merge does on a reference that has moved since it was planned: the merge base is that of the head it was
+    /// planned on, one that the client saw or a later one.
+    pub fn merge_rebased_on(&self, at: At, request: &MergeRequest) -> Vec<Result<Answer, Refusal>> {
+        let head = match head_of(&self.graph, at, request.expected) {
+            Ok(head) => head,
+            Err(refusal) => return vec![Err(refusal)],
+        };
+        let mut bases = BTreeSet::new();
+        for planned_on in self.graph.chain(head) {
+            bases.insert(self.graph.merge_base(planned_on, request.from));
+            if planned_on == request.expected {
+                break;
+            }
+        }
+        let over = |base| merge::merge(&self.graph, head, request.from, base, &request.options);
         bases.into_iter().map(over).collect()
     }
 
@@ -80,10 +95,8 @@ impl Repo {
         if request.commits.is_empty() {
             return Err(Refusal::Bad);
         }
-        at.ok_or(Refusal::NoReference)?;
         let head = head_of(&self.graph, at, request.expected)?;
         merge::check_sources(&self.graph, &request.commits)?;
-        merge::check_alone(&request.options)?;
         merge::transplant(&self.graph, head, &request.commits, &request.options)
     }
 

@@ -262,8 +262,7 @@ impl Case {
             _ => self.any_commit(),
         };
         let head = at.map_or(CommitId::NO_ANCESTOR, |(_, head)| head);
-        let base = self.repo.graph.merge_bases(head, from).first().copied();
-        let base = self.repo.graph.state(base.unwrap_or(CommitId::NO_ANCESTOR));
+        let base = self.repo.graph.state(self.repo.graph.merge_base(head, from));
         let changed = Changes::between(&base, &self.repo.graph.state(from)).contents;
         let changed: Vec<ContentKey> = changed.into_keys().collect();
         let expected = self.expected(at);
@@ -280,29 +279,20 @@ impl Case {
             meta,
             who,
         };
-        let wanted = self.repo.merge_on(at, &request);
+        let (base, wanted) = self.repo.merge_on(at, &request);
         let found = self.engine.merge(request.clone()).await;
         let context = |e: Fault| format!("{e}\nrequest {request:?}\nhead {at:?}");
-        let outcome = match &found {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                let refusal = answers::refusal(error);
-                self.counts.refused += 1;
-                let foreseen =
-                    wanted.iter().any(|(_, w)| w.as_ref().err() == refusal.as_ref() && refusal.is_some());
-                return if foreseen {
-                    Ok(())
-                } else {
-                    Err(context(format!("{error:?} instead of {wanted:?}")))
-                };
+        match wanted {
+            Err(refusal) => self.refused(&found, &refusal).map_err(context),
+            Ok(answer) => {
+                let outcome = found.map_err(|e| context(format!("{e:?} instead of {answer:?}")))?;
+                if outcome.base != Some(base) {
+                    return Err(context(format!("the merge base is {:?}, not {base}", outcome.base)));
+                }
+                let dry = request.options.dry_run && base != from;
+                self.answered(&branch, head, &outcome, &answer, dry, Some(from)).await.map_err(context)
             }
-        };
-        let base = outcome.base.ok_or_else(|| context("no merge base is told".into()))?;
-        let answer = wanted.iter().find(|(b, _)| *b == base).and_then(|(_, answer)| answer.as_ref().ok());
-        let answer = answer.ok_or_else(|| context(format!("{outcome:?} instead of {wanted:?}")))?;
-        self.answered(&branch, head, outcome, answer, request.options.dry_run && base != from, Some(from))
-            .await
-            .map_err(context)
+        }
     }
 
     async fn transplant(&mut self) -> Result<(), Fault> {

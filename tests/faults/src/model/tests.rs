@@ -35,15 +35,11 @@ fn changes(of: &[(&str, Option<Held>)]) -> Changes {
 }
 
 fn options() -> lochan_storage_engine::merge::Options {
-    lochan_storage_engine::merge::Options {
-        default_mode: Default::default(),
-        keys: BTreeMap::new(),
-        dry_run: false,
-    }
+    lochan_storage_engine::merge::Options::default()
 }
 
 #[test]
-fn the_merge_base_is_a_common_commit() {
+fn the_merge_base_is_the_nearest_common_commit_and_in_crossed_histories_that_of_the_reference() {
     let mut graph = Graph::default();
     let none = CommitId::NO_ANCESTOR;
     for (own, parents) in [
@@ -53,14 +49,37 @@ fn the_merge_base_is_a_common_commit() {
         (4, vec![id(2), id(3)]),
         (5, vec![id(3), id(2)]),
         (6, vec![id(4)]),
+        (7, vec![id(5)]),
     ] {
         graph.add(id(own), parents, Changes::default());
     }
-    assert_eq!(graph.merge_bases(id(2), id(3)), [none, id(1)].into());
-    assert_eq!(graph.merge_bases(id(4), id(5)), [none, id(1), id(2), id(3)].into());
-    assert_eq!(graph.merge_bases(id(6), id(2)), [id(2)].into());
-    assert_eq!(graph.merge_bases(id(6), none), [none].into());
+    assert_eq!(graph.merge_base(id(2), id(3)), id(1));
+    assert_eq!(graph.merge_base(id(6), id(2)), id(2));
+    assert_eq!(graph.merge_base(id(6), none), none);
+    // Recorded: each side has merged the other, and the nearest one on the source's side serves.
+    assert_eq!(graph.merge_base(id(6), id(7)), id(3));
+    assert_eq!(graph.merge_base(id(7), id(6)), id(2));
     assert!(graph.is_below(id(2), id(4)) && !graph.is_below(id(3), id(4)), "along first parents only");
+}
+
+/// Recorded: `b1`, `b2` on b; `a1` on a, merged into c; `b2` too; then c into a, and c's first merge into b.
+#[test]
+fn the_merge_base_goes_by_the_length_of_chains() {
+    let mut graph = Graph::default();
+    let [h, b1, b2, a1, c1, c2, a2, b3] = [1, 2, 3, 4, 5, 6, 7, 8].map(id);
+    for (own, parents) in [
+        (h, vec![CommitId::NO_ANCESTOR]),
+        (b1, vec![h]),
+        (b2, vec![b1]),
+        (a1, vec![h]),
+        (c1, vec![h, a1]),
+        (c2, vec![c1, b2]),
+        (a2, vec![a1, c2]),
+        (b3, vec![b2, c1]),
+    ] {
+        graph.add(own, parents, Changes::default());
+    }
+    assert_eq!(graph.merge_base(b3, a2), b2);
 }
 
 #[test]

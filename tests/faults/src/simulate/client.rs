@@ -192,8 +192,7 @@ impl Client {
         };
         let (changed, target) = {
             let world = self.world();
-            let base = world.repo.graph.merge_bases(head, from).first().copied();
-            let base = world.repo.graph.state(base.unwrap_or(CommitId::NO_ANCESTOR));
+            let base = world.repo.graph.state(world.repo.graph.merge_base(head, from));
             let changed = Changes::between(&base, &world.repo.graph.state(from)).contents;
             (changed.into_keys().collect::<Vec<ContentKey>>(), world.repo.graph.state(head))
         };

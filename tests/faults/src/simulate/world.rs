@@ -279,7 +279,7 @@ impl World {
             Ask::Merge(request) => {
                 let [id] = made.as_slice() else { return Err(format!("it makes {made:?}")) };
                 let mut faults = Vec::new();
-                for (_, answer) in self.repo.merge_on(before, request) {
+                for answer in self.repo.merge_rebased_on(before, request) {
                     match answer.as_ref().map(|answer| answer.commits.as_slice()) {
                         Ok([planned]) => match self.repo.land(store, *id, &[head, request.from], planned) {
                             Ok(()) => return expected_head(Some(*id)),
@@ -462,9 +462,7 @@ impl World {
                         system_conflicts: Default::default(),
                     })]
                 }
-                Ask::Merge(request) => {
-                    self.repo.merge_on(at, request).into_iter().map(|(_, answer)| answer).collect()
-                }
+                Ask::Merge(request) => vec![self.repo.merge_on(at, request).1],
                 Ask::Transplant(request) => vec![self.repo.transplant_on(at, request)],
                 Ask::Create(_, _, target) => refusals_of_move(at, None, *target, &self.repo),
                 Ask::Assign(_, expected, target) => {

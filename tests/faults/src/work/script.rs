@@ -179,7 +179,7 @@ impl Script {
                 engine.delete_reference(&reference.name, reference.target, who).await?;
             }
             Step::Merge(reference, from) => {
-                let options = Options { default_mode: Mode::Force, keys: Default::default(), dry_run: false };
+                let options = Options { default_mode: Mode::Force, ..Options::default() };
                 let (branch, expected) = (reference.name.clone(), reference.target);
                 let meta = CommitMeta { message: format!("{}", self.count), ..CommitMeta::default() };
                 let (source, unrelated) = (None, true);

@@ -1,21 +1,15 @@
 //! Merges and transplants, both ways.
 
-use std::collections::BTreeMap;
-
-use lochan_api_spec::nessie::model::{
-    Content as WireContent, MergeBehavior, MergeDetailV2, MergeKeyBehavior, MergeResponseV2,
-};
+use lochan_api_spec::nessie::model::{MergeBehavior, MergeDetailV2, MergeKeyBehavior, MergeResponseV2};
 use lochan_api_spec::syntax::ReferenceError;
 use lochan_api_spec::syntax::reference::check_name;
 use lochan_server_catalog::nessie::Point;
-use lochan_server_catalog::nessie::commits::GivenId;
 use lochan_server_catalog::nessie::merge::{Detail, KeyBehavior, Merged, Mode, Options};
-use lochan_storage_model::{Content, ContentId};
 
 use super::point::{self, At};
 use super::{conflict_out, content, key_in, key_out};
 use crate::failure::Failure;
-use crate::nessie::refuse::{Checks, NOT_BLANK, SIZE, bad};
+use crate::nessie::refuse::{Checks, NOT_BLANK, SIZE};
 
 /// Modes of a merge or transplant.
 pub fn options_in(
@@ -23,19 +17,25 @@ pub fn options_in(
     behaviors: Vec<MergeKeyBehavior>,
     dry_run: bool,
 ) -> Result<Options, Failure> {
-    let mut keys = BTreeMap::new();
-    for behavior in behaviors {
-        let key = key_in(behavior.key)?;
+    let mut options = Options { default_mode: mode_in(default_mode), dry_run, ..Options::default() };
+    for (place, behavior) in behaviors.into_iter().enumerate() {
+        let text = behavior.key.to_string();
+        let key = if behavior.key.elements.is_empty() { None } else { Some(key_in(behavior.key)?) };
         let wanted = KeyBehavior {
+            place,
             mode: mode_in(behavior.merge_behavior),
-            expected: behavior.expected_target_content.map(stored).transpose()?,
-            resolved: behavior.resolved_content.map(stored).transpose()?,
+            expected: behavior.expected_target_content.map(content::given),
+            resolved: behavior.resolved_content.map(content::given),
         };
-        if keys.insert(key.clone(), wanted).is_some() {
-            return Err(bad(format!("Duplicate key in keyMergeModes: {key}")));
+        let before = match key {
+            Some(key) => options.keys.insert(key, wanted).is_some(),
+            None => std::mem::replace(&mut options.nameless, true),
+        };
+        if before {
+            options.twice.get_or_insert(text);
         }
     }
-    Ok(Options { default_mode: mode_in(default_mode), keys, dry_run })
+    Ok(options)
 }
 
 /// Checks the name of the source, which is `DETACHED` or looked up literally.
@@ -80,15 +80,6 @@ pub fn detail_out(detail: &Detail) -> MergeDetailV2 {
         key: key_out(&detail.key),
         merge_behavior: mode_out(detail.mode),
         conflict: detail.conflict.as_ref().map(conflict_out),
-    }
-}
-
-/// A content that stands or shall stand in the target, so it has an id.
-fn stored(content: WireContent) -> Result<(ContentId, Content), Failure> {
-    match content::given(content) {
-        (GivenId::Id(id), content) => Ok((id, content)),
-        (GivenId::New, _) => Err(bad("Content to store must have a non-null content ID")),
-        (GivenId::Text(text), _) => Err(bad(format!("Invalid UUID string: {text}"))),
     }
 }
 

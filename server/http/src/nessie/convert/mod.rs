@@ -2,7 +2,6 @@
 
 pub mod commit;
 pub mod content;
-pub mod hash_order;
 pub mod merge;
 pub mod page;
 pub mod point;

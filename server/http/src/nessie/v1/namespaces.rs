@@ -9,6 +9,7 @@ use lochan_api_spec::nessie::model::{
 use lochan_api_spec::nessie::v1::namespaces::{get_namespace, get_namespaces};
 use lochan_api_spec::syntax::reference::DETACHED;
 use lochan_server_catalog::nessie::Point;
+use lochan_server_catalog::nessie::hash_order;
 use lochan_server_catalog::nessie::namespaces::{Name, Namespace};
 
 use crate::app::App;
@@ -16,7 +17,7 @@ use crate::extract::Req;
 use crate::failure::Failure;
 use crate::handlers::Answer;
 use crate::nessie::convert::point::At;
-use crate::nessie::convert::{content, hash_order, key_from_text, key_in, key_text_of_path, point};
+use crate::nessie::convert::{content, key_from_text, key_in, key_text_of_path, point};
 use crate::nessie::refuse::{bad, required};
 use crate::reply::Reply;
 

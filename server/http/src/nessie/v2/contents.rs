@@ -9,13 +9,14 @@ use lochan_api_spec::nessie::model::{
 use lochan_api_spec::nessie::v2::trees::get_several_contents::Query;
 use lochan_server_catalog::nessie::Point;
 use lochan_server_catalog::nessie::contents::Found;
+use lochan_server_catalog::nessie::hash_order;
 use lochan_storage_model::ContentKey;
 
 use crate::app::App;
 use crate::extract::Req;
 use crate::handlers::Answer;
 use crate::nessie::convert::{
-    content, hash_order, key_from_text, key_out, key_text_of_path, keys_from_texts, keys_in, point, reference,
+    content, key_from_text, key_out, key_text_of_path, keys_from_texts, keys_in, point, reference,
 };
 use crate::nessie::refuse::{Checks, SIZE, violation};
 use crate::reply::Reply;
