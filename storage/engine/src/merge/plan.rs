@@ -198,8 +198,8 @@ impl MergePlan {
         key.content().is_some_and(|key| self.request.options.mode_of(&key) == Mode::Drop)
     }
 
-    /// A content that is given instead of the source's is for a key that the target holds; the reference server fails to
-    /// find another one.
+    /// A content that is given instead of the source's is for a key that the target holds; else it must be one that the
+    /// source has held, as the reference server finds no other.
     async fn check_resolved(
         &self,
         core: &Core,
@@ -209,9 +209,11 @@ impl MergePlan {
         for (key, behavior) in &self.request.options.keys {
             let Some((GivenId::Id(id), resolved)) = &behavior.resolved else { continue };
             let index_key = key.index_key();
-            let put = change_of(changes, &index_key).and_then(|change| change.source.as_ref());
-            let replaced = put.is_some_and(|put| *put != Entry::of(*id, resolved).0);
-            if replaced && target.get(&core.nodes, &index_key).await?.is_none() {
+            let resolved = Some(Entry::of(*id, resolved).0);
+            let is_new = change_of(changes, &index_key).is_some_and(|change| {
+                change.source.is_some() && change.source != resolved && change.base != resolved
+            });
+            if is_new && target.get(&core.nodes, &index_key).await?.is_none() {
                 return Err(Error::BadRequest(format!(
                     "The merge behavior for key {key} has a resolvedContent attribute, but the target does not hold the key."
                 )));

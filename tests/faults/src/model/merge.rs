@@ -289,10 +289,11 @@ pub fn merge(
     let changes = Changes::between(&before, &after);
     let part = Part::of(&before, &changes, &target, options, Kind::Merge, &BTreeSet::new())?;
     let for_nothing = |(key, own): (&ContentKey, &KeyBehavior)| {
-        let put = changes.contents.get(key).and_then(Option::as_ref);
+        let Some(Some(put)) = changes.contents.get(key) else { return false };
         let resolved = held(own.resolved.as_ref()).ok().flatten();
-        let replaced = put.is_some_and(|put| resolved.is_some_and(|resolved| resolved != *put));
-        replaced && !target.contents.contains_key(key)
+        let is_new =
+            resolved.is_some_and(|resolved| resolved != *put && before.contents.get(key) != Some(&resolved));
+        is_new && !target.contents.contains_key(key)
     };
     if options.keys.iter().any(for_nothing) {
         return Err(Refusal::Bad);
