@@ -28,6 +28,7 @@ mod sums;
 mod sync;
 mod table;
 mod tail;
+mod tear;
 mod trouble;
 mod walk;
 

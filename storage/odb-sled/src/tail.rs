@@ -13,9 +13,7 @@
 //! **A gap in what was never synced.** The header of a segment says how far the log was stable when it was begun, and sled
 //! calls stable what it has handed to `sync_file_range`. Where two segments were begun between two syncs of ours, a power cut may
 //! keep the later one and lose the one that its header calls stable. sled misses it, reads nothing behind it and nothing before
-//! it, and drops the whole log. Or the power cut tears that segment: sled reads it up to the tear and goes on with the next one,
-//! as if nothing were missing between, and cannot open a log in which a page has no beginning. What follows such a gap or
-//! tear lies behind the mark: nobody was told of it, and it is taken out.
+//! it, and drops the whole log. What follows such a gap lies behind the mark: nobody was told of it, and it is taken out.
 
 use std::{
     fs::File,
@@ -27,14 +25,14 @@ use std::{
 use crate::{engine_log, mark};
 
 /// Size of a segment of the engine, in bytes.
-const SEGMENT_BYTES: usize = 512 * 1024;
+pub(crate) const SEGMENT_BYTES: usize = 512 * 1024;
 /// Length of a segment's header, in bytes: check sum, position, stable position.
-const HEADER_BYTES: usize = 20;
+pub(crate) const HEADER_BYTES: usize = 20;
 /// What the engine combines positions in headers with.
 const MASK: u64 = 0x7FFF_FFFF_FFFF_FFFF;
 /// Segments copied, at most; there are two as a rule.
 const SEGMENTS_MAX: usize = 8;
-const TAIL: &str = "TAIL";
+pub(crate) const TAIL: &str = "TAIL";
 const UNFINISHED: &str = "TAIL.new";
 const MAGIC: &[u8; 8] = b"lochant1";
 /// Length of the check sum at the end of the copy, in bytes.
@@ -67,7 +65,7 @@ pub(crate) fn guard(engine: &Path) -> io::Result<()> {
     sync_folder_of(&copy)
 }
 
-fn sync_folder_of(file: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder_of(file: &Path) -> io::Result<()> {
     match file.parent() {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),
@@ -76,10 +74,10 @@ fn sync_folder_of(file: &Path) -> io::Result<()> {
 
 /// A segment that the engine would read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Segment {
-    offset: u64,
+pub(crate) struct Segment {
+    pub offset: u64,
     /// Position of its first byte in the log.
-    position: u64,
+    pub position: u64,
     /// Position up to which the log was written when it was begun.
     stable: u64,
 }
@@ -96,7 +94,7 @@ fn newest(file: &File) -> io::Result<Vec<Segment>> {
 }
 
 /// All segments with a sound header.
-fn segments(file: &File) -> io::Result<Vec<Segment>> {
+pub(crate) fn segments(file: &File) -> io::Result<Vec<Segment>> {
     let mut found = Vec::new();
     let mut header = [0; HEADER_BYTES];
     let mut offset = 0;
@@ -119,7 +117,7 @@ fn decode_header(header: &[u8; HEADER_BYTES], offset: u64) -> Option<Segment> {
 }
 
 /// Magic · for each segment: offset u64, big-endian · bytes, zeros behind the end of the file · BLAKE3 of all before.
-fn encode(file: &File, segments: &[Segment]) -> io::Result<Vec<u8>> {
+pub(crate) fn encode(file: &File, segments: &[Segment]) -> io::Result<Vec<u8>> {
     if segments.is_empty() {
         return Ok(Vec::new());
     }
@@ -158,8 +156,7 @@ pub(crate) fn release(engine: &Path) -> io::Result<()> {
     sync_folder_of(&copy)
 }
 
-/// Takes out the segments behind one that is missing or torn and that their headers call stable, if none of them was ever
-/// synced.
+/// Takes out the segments behind one that is missing and that their headers call stable, if none of them was ever synced.
 fn close_gap(file: &File, engine: &Path) -> io::Result<()> {
     // Without a mark nobody knows what was synced; sled would drop the whole log then.
     let mark = engine.parent().map(mark::read).transpose()?.flatten();
@@ -168,8 +165,7 @@ fn close_gap(file: &File, engine: &Path) -> io::Result<()> {
     let lowest = begin(u64::try_from(snapshot).unwrap_or(0));
     let mut present = segments(file)?;
     present.retain(|segment| segment.position >= lowest);
-    let mut behind = behind_gaps(&mut present, lowest, synced);
-    behind.extend(behind_tear(file, &present, synced)?);
+    let behind = behind_gaps(present, lowest, synced);
     for Segment { offset, position, .. } in &behind {
         tracing::info!(
             offset,
@@ -182,12 +178,12 @@ fn close_gap(file: &File, engine: &Path) -> io::Result<()> {
 }
 
 /// Where the segment that holds `position` begins.
-const fn begin(position: u64) -> u64 {
+pub(crate) const fn begin(position: u64) -> u64 {
     position - position % SEGMENT_BYTES as u64
 }
 
 /// Splits off the segments behind each gap that begins behind `synced`.
-fn behind_gaps(present: &mut Vec<Segment>, lowest: u64, synced: i64) -> Vec<Segment> {
+fn behind_gaps(mut present: Vec<Segment>, lowest: u64, synced: i64) -> Vec<Segment> {
     let mut gone = Vec::new();
     loop {
         let stable = present.iter().map(|segment| segment.stable).max().unwrap_or(0).max(lowest);
@@ -197,8 +193,8 @@ fn behind_gaps(present: &mut Vec<Segment>, lowest: u64, synced: i64) -> Vec<Segm
             return gone;
         }
         let (before, behind): (Vec<_>, Vec<_>) =
-            std::mem::take(present).into_iter().partition(|segment| segment.position < missing);
-        *present = before;
+            present.into_iter().partition(|segment| segment.position < missing);
+        present = before;
         if behind.is_empty() {
             return gone;
         }
@@ -206,27 +202,7 @@ fn behind_gaps(present: &mut Vec<Segment>, lowest: u64, synced: i64) -> Vec<Segm
     }
 }
 
-/// The segments behind the first that is torn behind `synced`, of those that follow one another from there on.
-fn behind_tear(file: &File, present: &[Segment], synced: i64) -> io::Result<Vec<Segment>> {
-    // Without a mark a segment that is being used anew cannot be told from a torn one.
-    let Ok(synced) = u64::try_from(synced) else { return Ok(Vec::new()) };
-    let mut present = present.to_vec();
-    present.retain(|segment| segment.position >= begin(synced));
-    present.sort_by_key(|segment| segment.position);
-    let mut rest = present.iter();
-    for (number, segment) in rest.by_ref().enumerate() {
-        if segment.position != begin(synced) + (number * SEGMENT_BYTES) as u64 {
-            break;
-        }
-        let end = segment.position + engine_log::messages_until(file, segment.offset, segment.position)?;
-        if end > synced && end < segment.position + SEGMENT_BYTES as u64 {
-            return Ok(rest.copied().collect());
-        }
-    }
-    Ok(Vec::new())
-}
-
-fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
+pub(crate) fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
     if copy.is_empty() {
         return Ok(());
     }
@@ -262,19 +238,22 @@ fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     Ok(done)
 }
 
+/// Segments as tests need them.
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mark::{Mark, MarkFile};
+pub(crate) mod testing {
+    use super::SEGMENT_BYTES;
+
+    /// So long that a segment is full of them.
+    pub(crate) const MESSAGE_BYTES: usize = 220;
 
     /// A segment of the log, filled, that was begun when it was stable up to `stable`.
-    fn segment(position: i64, stable: i64) -> Vec<u8> {
+    pub(crate) fn segment(position: i64, stable: i64) -> Vec<u8> {
         let flip = |number: i64| (number ^ i64::MAX).to_le_bytes();
         let fields = [flip(position), flip(stable)].concat();
         let mut bytes = (crc32fast::hash(&fields) ^ u32::MAX).to_le_bytes().to_vec();
         bytes.extend(fields);
         while bytes.len() + MESSAGE_BYTES <= SEGMENT_BYTES {
-            bytes.extend(message(position / SEGMENT));
+            bytes.extend(message(position / SEGMENT_BYTES as i64));
         }
         bytes.resize(SEGMENT_BYTES, 0);
         bytes
@@ -287,6 +266,12 @@ mod tests {
         let sum = crc32fast::hash(&[&body[..], &fields].concat()) ^ u32::MAX;
         [&sum.to_le_bytes()[..], &fields, &body].concat()
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{testing::segment, *};
+    use crate::mark::{Mark, MarkFile};
 
     /// Guards a log of these segments, `None` for zeros, synced up to `log`; which of them are there afterwards.
     fn guarded(segments: &[Option<(i64, i64)>], log: Option<i64>) -> Vec<bool> {
@@ -308,35 +293,6 @@ mod tests {
     }
 
     const SEGMENT: i64 = SEGMENT_BYTES as i64;
-    /// So long that a segment is full of them.
-    const MESSAGE_BYTES: usize = 220;
-
-    /// Guards a log of filled segments at the positions 0, 1, … of which the second is torn at the message `torn`, synced
-    /// up to `log`; which of them are there afterwards.
-    fn guarded_torn(torn: usize, log: i64) -> Vec<bool> {
-        let folder = tempfile::tempdir().unwrap();
-        let engine = folder.path().join("sled");
-        std::fs::create_dir(&engine).unwrap();
-        let mut bytes: Vec<u8> =
-            (0..4).flat_map(|number| segment(number * SEGMENT, number * SEGMENT - 1)).collect();
-        let at = SEGMENT_BYTES + HEADER_BYTES + torn * MESSAGE_BYTES;
-        bytes[at..at + 100].fill(0);
-        std::fs::write(engine.join("db"), &bytes).unwrap();
-        MarkFile::open(folder.path()).unwrap().write(Mark { log, ..Mark::NOTHING }).unwrap();
-        guard(&engine).unwrap();
-        let left = std::fs::read(engine.join("db")).unwrap();
-        left.chunks(SEGMENT_BYTES).map(|segment| segment.iter().any(|byte| *byte != 0)).collect()
-    }
-
-    #[test]
-    fn what_follows_a_tear_in_the_unsynced_part_is_taken_out() {
-        let before = |torn: usize| SEGMENT + (HEADER_BYTES + torn * MESSAGE_BYTES) as i64 - 1;
-        assert_eq!(guarded_torn(9, before(9)), [true, true, false, false]);
-        assert_eq!(guarded_torn(9, before(5)), [true, true, false, false]);
-        assert_eq!(guarded_torn(9, SEGMENT - 1), [true, true, false, false]);
-        assert_eq!(guarded_torn(9, before(10)), [true; 4], "it was synced: that is damage");
-        assert_eq!(guarded_torn(9, 3 * SEGMENT), [true; 4], "so it is here");
-    }
 
     #[test]
     fn what_follows_a_gap_in_the_unsynced_part_is_taken_out() {

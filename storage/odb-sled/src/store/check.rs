@@ -12,6 +12,7 @@ use crate::{
     keys::{self, Position, Space},
     mark::{self, Mark},
     sums::State,
+    tear,
 };
 
 /// What is believed before a store is opened.
@@ -38,10 +39,13 @@ pub(super) fn before(folder: &Path, engine: &Path, trust: Trust) -> Result<Check
     let failed =
         |error| StoreError::Open(format!("cannot look at the files in {}: {error}", folder.display()));
     let mark = mark::read(folder).map_err(failed)?;
-    let verdict = match mark {
+    let mut verdict = match mark {
         Some(mark) if trust == Trust::Marked => engine_log::look(engine, mark).map_err(failed)?,
         _ => Verdict::Sound,
     };
+    if verdict == Verdict::Sound && trust == Trust::Marked && tear::is_suspected(engine).map_err(failed)? {
+        verdict = Verdict::Unsure;
+    }
     if let Verdict::Damaged { offset, detail } = &verdict {
         let what = format!("{} at offset {offset}", engine.join("db").display());
         let advice = "; nothing has been touched, `lochan-server repair` puts back what a backup holds";

@@ -31,7 +31,7 @@ use crate::{
     rows, snapshots,
     sync::Syncer,
     table::Table,
-    tail,
+    tail, tear,
     trouble::{Trouble, UnderWay},
 };
 
@@ -130,6 +130,8 @@ impl Session {
         let (journal, found) = Journal::open(journal, known)
             .map_err(|error| StoreError::Open(format!("cannot read the journal: {error}")))?;
         checked.journal(journal.last(), &found)?;
+        tear::accept(&engine)
+            .map_err(|error| StoreError::Open(format!("cannot let go of a part of the log: {error}")))?;
         let mark = MarkFile::open(folder.path())
             .map_err(|error| StoreError::Open(format!("cannot open the mark: {error}")))?;
         let first =
