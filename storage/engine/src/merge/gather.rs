@@ -146,7 +146,10 @@ pub(super) async fn gather(
             Decision::Silent => {}
             Decision::Drop => {
                 out.details.insert(key.clone(), Detail { key, mode, conflict: None });
-                continue;
+                // The namespace rules look at it in a transplant, and at nothing of it in a merge.
+                if flavour == Flavour::Merge {
+                    continue;
+                }
             }
             Decision::Conflict { conflict, wanted } => {
                 out.conflicts.push(conflict.clone());
