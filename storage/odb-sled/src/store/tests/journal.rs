@@ -192,7 +192,7 @@ async fn a_batch_for_a_page_that_cannot_be_read_is_refused_and_nothing_else() {
     let main = config.path.join("sled/db");
     let key = *blake3::hash(&7u32.to_be_bytes()).as_bytes();
     let store = SledStore::open(&config).unwrap();
-    turn_bits_behind(&main, &key);
+    let turned = turn_bits_behind(&main, &key);
     assert!(store.request(&key).await.is_err());
     let result = store.commit(request(at, &commit("later"), 7)).await;
     assert!(matches!(&result, Err(StoreError::Corrupt { .. })), "{result:?}");
@@ -200,23 +200,33 @@ async fn a_batch_for_a_page_that_cannot_be_read_is_refused_and_nothing_else() {
     land(&store, moved(at, &commit("other"))).await;
     settle(&store);
     drop(store);
-    turn_bits_behind(&main, &key);
+    turn_back(&main, &turned);
     let store = SledStore::open(&config).unwrap();
     assert_eq!(store.reference(&main_name()).await.unwrap().unwrap().number, 601);
     assert!(store.request(&key).await.unwrap().is_some());
     assert_eq!(store.audit().await.unwrap(), []);
 }
 
-/// Turns a bit behind every place in a file where the end of `key` stands; done twice, it is as before. A leaf leaves out
-/// what its keys have in common, so the beginning may be missing.
-fn turn_bits_behind(file: &Path, key: &[u8; 32]) {
+/// Turns a bit behind every place in a file where the end of `key` stands; returns the places and the bytes that were
+/// there. A leaf leaves out what its keys have in common, so the beginning may be missing.
+fn turn_bits_behind(file: &Path, key: &[u8; 32]) -> Vec<(u64, u8)> {
     let bytes = fs::read(file).unwrap();
     let opened = fs::OpenOptions::new().write(true).open(file).unwrap();
-    let places: Vec<usize> =
-        bytes.windows(24).enumerate().filter(|(_, part)| *part == &key[8..]).map(|(at, _)| at + 24).collect();
-    assert!(!places.is_empty());
-    for place in places {
-        opened.write_all_at(&[bytes[place] ^ 1], place as u64).unwrap();
+    let places = bytes.windows(24).enumerate().filter(|(_, part)| *part == &key[8..]).map(|(at, _)| at + 24);
+    let turned: Vec<(u64, u8)> = places.map(|place| (place as u64, bytes[place])).collect();
+    assert!(!turned.is_empty());
+    for (place, byte) in &turned {
+        opened.write_all_at(&[byte ^ 1], *place).unwrap();
+    }
+    turned
+}
+
+/// Undoes [`turn_bits_behind`], but where the engine has written something else since.
+fn turn_back(file: &Path, turned: &[(u64, u8)]) {
+    let bytes = fs::read(file).unwrap();
+    let opened = fs::OpenOptions::new().write(true).open(file).unwrap();
+    for (place, byte) in turned.iter().filter(|(place, byte)| bytes[*place as usize] == byte ^ 1) {
+        opened.write_all_at(&[*byte], *place).unwrap();
     }
 }
 
