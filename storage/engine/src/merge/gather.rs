@@ -24,7 +24,6 @@ pub(super) struct Gathered {
     pub(super) edits: BTreeMap<IndexKey, Option<Entry>>,
     pub(super) objects: Vec<NewObject>,
     pub(super) details: BTreeMap<ContentKey, Detail>,
-    pub(super) conflicts: Vec<Conflict>,
     pub(super) system_conflicts: Vec<Conflict>,
     pub(super) relied: Vec<(IndexKey, Option<Entry>)>,
     pub(super) prefixes: Vec<Vec<u8>>,
@@ -152,7 +151,6 @@ pub(super) async fn gather(
                 }
             }
             Decision::Conflict { conflict, wanted } => {
-                out.conflicts.push(conflict.clone());
                 out.put(&key, head.as_ref(), wanted);
                 out.details.insert(key.clone(), Detail { key, mode, conflict: Some(conflict) });
             }
