@@ -24,6 +24,9 @@ const GROUPS: [&str; 3] = ["objects", "references and their log", "records"];
 /// Whoever looks at all rows that are counted: is asked for each part of them, from several threads at once.
 pub(crate) type Onlooker<'a> = dyn Fn() -> Box<dyn FnMut(&IVec, &IVec) + 'a> + Sync + 'a;
 
+/// For a count that nobody looks at.
+pub(crate) static NOBODY: &Onlooker<'static> = &|| Box::new(|_, _| {});
+
 /// Number and sum of the rows of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sum {
@@ -147,8 +150,16 @@ impl State {
         }
     }
 
+    /// Counts the rows of a tree, showing them to `onlooker`; everything in which they are not what this row says.
+    pub(crate) fn audit(&self, tree: &sled::Tree, onlooker: &Onlooker<'_>) -> Vec<Damage> {
+        match Self::count(tree, self.batch, onlooker) {
+            Ok(counted) => self.differences(&counted),
+            Err(damage) => damage,
+        }
+    }
+
     /// Where the rows of a tree, just counted, are not those that this row says.
-    pub(crate) fn differences(&self, counted: &Self) -> Vec<Damage> {
+    fn differences(&self, counted: &Self) -> Vec<Damage> {
         let pairs = GROUPS.iter().zip(self.groups.iter().zip(&counted.groups));
         let differing = pairs.filter(|(_, (said, found))| said != found);
         differing

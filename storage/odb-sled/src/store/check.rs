@@ -11,7 +11,7 @@ use crate::{
     journal::Found,
     keys::{self, Position, Space},
     mark::{self, Mark},
-    sums::State,
+    sums::{NOBODY, State},
     tear,
 };
 
@@ -119,9 +119,7 @@ impl Checked {
             Some(state) if format > 1 => {
                 if self.verdict == Verdict::Unsure && self.trust == Trust::Marked {
                     tracing::warn!("the files look unusual: all rows are counted");
-                    let counted = State::count(tree, state.batch, &|| Box::new(|_, _| {}));
-                    let damage = counted.map_or_else(|damage| damage, |counted| state.differences(&counted));
-                    if let Some(damage) = damage.into_iter().next() {
+                    if let Some(damage) = state.audit(tree, NOBODY).into_iter().next() {
                         return Err(damage.into());
                     }
                 }
@@ -131,7 +129,7 @@ impl Checked {
                 Err(error::damaged("sled/db", "the row that counts all others is missing"))
             }
             // Of the format without sums: what is there is what counts.
-            _ => match (State::count(tree, batch, &|| Box::new(|_, _| {})), self.trust) {
+            _ => match (State::count(tree, batch, NOBODY), self.trust) {
                 (Ok(state), _) => Ok(state),
                 (Err(_), Trust::Nothing) => Ok(State { batch, ..State::default() }),
                 (Err(damage), Trust::Marked) => Err(damage.into_iter().next().map_or_else(

@@ -14,7 +14,6 @@ use crate::{
     chunks, error,
     keys::{self, Position, Space},
     objects::{self, Entry, ObjectHeader},
-    sums::State,
     walk::{Unreadable, Walk},
 };
 
@@ -106,18 +105,14 @@ impl Session {
                 true
             });
         };
-        let counted = State::count(&self.table.tree, state.batch, &|| {
+        found.extend(state.audit(&self.table.tree, &|| {
             let mut look = onlooker();
             Box::new(move |key, row| {
                 if keys::object_position(key).is_some() {
                     show(&mut look, key, row);
                 }
             })
-        });
-        match counted {
-            Ok(counted) => found.extend(state.differences(&counted)),
-            Err(damage) => found.extend(damage),
-        }
+        }));
         // What a damaged store does not take in any more.
         let space = keys::key(Space::Object, &[]);
         let mut look = onlooker();
