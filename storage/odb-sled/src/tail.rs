@@ -22,7 +22,10 @@ use std::{
     path::Path,
 };
 
-use crate::{engine_log, mark};
+use crate::{
+    engine_log,
+    mark::{self, Mark},
+};
 
 /// Size of a segment of the engine, in bytes.
 pub(crate) const SEGMENT_BYTES: usize = 512 * 1024;
@@ -33,7 +36,6 @@ const MASK: u64 = 0x7FFF_FFFF_FFFF_FFFF;
 /// Segments copied, at most; there are two as a rule.
 const SEGMENTS_MAX: usize = 8;
 pub(crate) const TAIL: &str = "TAIL";
-const UNFINISHED: &str = "TAIL.new";
 const MAGIC: &[u8; 8] = b"lochant1";
 /// Length of the check sum at the end of the copy, in bytes.
 const SUM_BYTES: usize = 32;
@@ -47,25 +49,49 @@ pub(crate) fn guard(engine: &Path) -> io::Result<()> {
         opened => opened?,
     };
     let copy = engine.with_file_name(TAIL);
-    let saved = match std::fs::read(&copy) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        read => read?,
-    };
+    let saved = kept(&copy)?;
     put_back(&file, &saved)?;
     close_gap(&file, engine)?;
     let tail = encode(&file, &newest(&file)?)?;
     if tail.is_empty() || tail == saved {
         return Ok(());
     }
-    let unfinished = engine.with_file_name(UNFINISHED);
-    let mut new = File::create(&unfinished)?;
-    new.write_all(&tail)?;
-    new.sync_all()?;
-    std::fs::rename(&unfinished, &copy)?;
-    sync_folder_of(&copy)
+    keep(&copy, &tail)
 }
 
-pub(crate) fn sync_folder_of(file: &Path) -> io::Result<()> {
+/// The copy of segments in the file `copy`; empty if there is none.
+pub(crate) fn kept(copy: &Path) -> io::Result<Vec<u8>> {
+    match std::fs::read(copy) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        read => read,
+    }
+}
+
+/// Makes the file `copy` hold these segments, durable and whole or not at all.
+pub(crate) fn keep(copy: &Path, segments: &[u8]) -> io::Result<()> {
+    let unfinished = copy.with_extension("new");
+    let mut new = File::create(&unfinished)?;
+    new.write_all(segments)?;
+    new.sync_all()?;
+    std::fs::rename(&unfinished, copy)?;
+    sync_folder_of(copy)
+}
+
+/// Lets go of a copy, if there is one.
+pub(crate) fn remove(copy: &Path) -> io::Result<()> {
+    match std::fs::remove_file(copy) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        removed => removed?,
+    }
+    sync_folder_of(copy)
+}
+
+/// The mark of the store that the engine in this folder belongs to.
+pub(crate) fn mark_of(engine: &Path) -> io::Result<Option<Mark>> {
+    Ok(engine.parent().map(mark::read).transpose()?.flatten())
+}
+
+fn sync_folder_of(file: &Path) -> io::Result<()> {
     match file.parent() {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),
@@ -148,33 +174,31 @@ fn decode(copy: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
 /// Told that the engine has opened and has not been written to: its names become durable and the copy is removed.
 pub(crate) fn release(engine: &Path) -> io::Result<()> {
     File::open(engine)?.sync_all()?;
-    let copy = engine.with_file_name(TAIL);
-    match std::fs::remove_file(&copy) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        removed => removed?,
-    }
-    sync_folder_of(&copy)
+    remove(&engine.with_file_name(TAIL))
 }
 
 /// Takes out the segments behind one that is missing and that their headers call stable, if none of them was ever synced.
 fn close_gap(file: &File, engine: &Path) -> io::Result<()> {
     // Without a mark nobody knows what was synced; sled would drop the whole log then.
-    let mark = engine.parent().map(mark::read).transpose()?.flatten();
-    let synced = mark.map_or(-1, |mark| mark.log);
+    let synced = mark_of(engine)?.map_or(-1, |mark| mark.log);
     let snapshot = engine_log::snapshot_end(engine)?;
     let lowest = begin(u64::try_from(snapshot).unwrap_or(0));
     let mut present = segments(file)?;
     present.retain(|segment| segment.position >= lowest);
-    let behind = behind_gaps(present, lowest, synced);
-    for Segment { offset, position, .. } in &behind {
+    take_out(file, &behind_gaps(present, lowest, synced))
+}
+
+/// Overwrites segments with zeros, durably.
+pub(crate) fn take_out(file: &File, segments: &[Segment]) -> io::Result<()> {
+    for Segment { offset, position, .. } in segments {
         tracing::info!(
             offset,
             position,
-            "a segment of the log that was never synced follows a gap and is left out"
+            "a segment of the log follows what a power cut has taken, and is left out"
         );
         file.write_all_at(&vec![0; SEGMENT_BYTES], *offset)?;
     }
-    if behind.is_empty() { Ok(()) } else { file.sync_all() }
+    if segments.is_empty() { Ok(()) } else { file.sync_all() }
 }
 
 /// Where the segment that holds `position` begins.

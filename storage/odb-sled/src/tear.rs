@@ -13,25 +13,23 @@
 
 use std::{
     fs::File,
-    io::{self, Write as _},
-    os::unix::fs::FileExt as _,
+    io,
     path::{Path, PathBuf},
 };
 
 use crate::{
-    engine_log, mark,
+    engine_log,
     tail::{self, SEGMENT_BYTES, Segment, begin},
 };
 
 /// What was taken out, until the store is known to be sound without it.
 const TORN: &str = "TORN";
-const UNFINISHED: &str = "TORN.new";
 /// Segments taken out, at most: far more than are begun between two syncs.
 const SEGMENTS_MAX: usize = 64;
 
 /// Whether the log is torn behind the mark, or was and what follows has been taken out.
 pub(crate) fn is_suspected(engine: &Path) -> io::Result<bool> {
-    Ok(kept(engine).try_exists()? || !behind(&File::open(engine.join("db"))?, engine)?.is_empty())
+    Ok(copy_of(engine).try_exists()? || !behind(&File::open(engine.join("db"))?, engine)?.is_empty())
 }
 
 /// Takes out what follows a tear, if there is one; whether there was. The engine must not be open.
@@ -41,71 +39,57 @@ pub(crate) fn cut(engine: &Path) -> io::Result<bool> {
     if behind.is_empty() || behind.len() > SEGMENTS_MAX {
         return Ok(false);
     }
-    let kept = kept(engine);
-    let unfinished = kept.with_file_name(UNFINISHED);
-    let mut copy = File::create(&unfinished)?;
-    copy.write_all(&tail::encode(&file, &behind)?)?;
-    copy.sync_all()?;
-    std::fs::rename(&unfinished, &kept)?;
-    tail::sync_folder_of(&kept)?;
-    for Segment { offset, position, .. } in behind {
-        tracing::warn!(offset, position, "a segment of the log follows a torn one and is left out");
-        file.write_all_at(&vec![0; SEGMENT_BYTES], offset)?;
-    }
-    file.sync_all()?;
+    let copy = copy_of(engine);
+    tail::keep(&copy, &tail::encode(&file, &behind)?)?;
+    tail::take_out(&file, &behind)?;
     // It would put them back.
-    remove(&kept.with_file_name(tail::TAIL))?;
+    tail::remove(&copy.with_file_name(tail::TAIL))?;
     Ok(true)
 }
 
 /// Puts back what was taken out, if that has not been accepted.
 pub(crate) fn undo(engine: &Path) -> io::Result<()> {
-    let kept = kept(engine);
-    let copy = match std::fs::read(&kept) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        read => read?,
-    };
-    tail::put_back(&File::options().read(true).write(true).open(engine.join("db"))?, &copy)?;
-    remove(&kept)
+    let copy = copy_of(engine);
+    let segments = tail::kept(&copy)?;
+    if segments.is_empty() {
+        return Ok(());
+    }
+    tail::put_back(&File::options().read(true).write(true).open(engine.join("db"))?, &segments)?;
+    tail::remove(&copy)
 }
 
 /// Told that the store is sound as it is: what was taken out is no longer needed.
 pub(crate) fn accept(engine: &Path) -> io::Result<()> {
-    let kept = kept(engine);
-    if kept.try_exists()? { remove(&kept) } else { Ok(()) }
+    tail::remove(&copy_of(engine))
 }
 
-fn kept(engine: &Path) -> PathBuf {
+fn copy_of(engine: &Path) -> PathBuf {
     engine.with_file_name(TORN)
-}
-
-fn remove(file: &Path) -> io::Result<()> {
-    match std::fs::remove_file(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        removed => removed?,
-    }
-    tail::sync_folder_of(file)
 }
 
 /// The segments behind the first that is torn behind the mark, of those that follow one another from there on. The mark may
 /// be late, so not all of them need be unsynced.
 fn behind(file: &File, engine: &Path) -> io::Result<Vec<Segment>> {
     // Without a mark nothing is known to be sound.
-    let mark = engine.parent().map(mark::read).transpose()?.flatten();
-    let Some(synced) = mark.and_then(|mark| u64::try_from(mark.log).ok()) else { return Ok(Vec::new()) };
+    let Some(synced) = tail::mark_of(engine)?.and_then(|mark| u64::try_from(mark.log).ok()) else {
+        return Ok(Vec::new());
+    };
     let mut present = tail::segments(file)?;
     present.retain(|segment| segment.position >= begin(synced));
     present.sort_by_key(|segment| segment.position);
-    let mut rest = present.iter();
+    let mut rest = present.as_slice();
     let mut expected = begin(synced);
-    while let Some(segment) = rest.next()
+    // Behind the last one there is nothing: at most starts no segment is read.
+    while let [segment, after @ ..] = rest
+        && !after.is_empty()
         && segment.position == expected
     {
         let end = segment.position + engine_log::messages_until(file, segment.offset, segment.position)?;
         expected += SEGMENT_BYTES as u64;
         if end > synced && end < expected {
-            return Ok(rest.copied().collect());
+            return Ok(after.to_vec());
         }
+        rest = after;
     }
     Ok(Vec::new())
 }
