@@ -11,22 +11,16 @@ import time
 import urllib.error
 import urllib.request
 
+import checks
+from checks import check
+
 SERVER, S3, WORK = sys.argv[1], json.load(open(sys.argv[2])), sys.argv[3]
 WRITERS, TABLES = 4, 20
 # A commit of this many bytes makes a few seconds of work of a backup at 1 MiB/s.
 MESSAGE_BYTES, LARGE_COMMITS = 60_000, 70
 WAIT_SECONDS = 60
 CONFIG = os.path.join(WORK, "backup.toml")
-passed = 0
 url = f"s3://{S3['bucket']}/backups"
-
-
-def check(what, right, seen=None):
-    global passed
-    if not right:
-        sys.exit(f"FAILED: {what}: {seen}")
-    passed += 1
-    print(f"ok: {what}")
 
 
 def wait_for(what, seen):
@@ -204,4 +198,4 @@ for place, finished in (("one", True), ("two", False)):
     code, text = lochan("verify", f"{url}/{place}")
     check(f"{place}: and is sound", code == 0 and "cut off" not in text, text)
 served.stop()
-print(f"{passed} passed")
+print(f"{checks.passed} passed")

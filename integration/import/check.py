@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 
+import checks
+from checks import check
 from client import NO_ANCESTOR, Server, quoted
 
 # States in the middle of the history whose whole contents are compared, and pairs of which the differences are.
@@ -18,15 +20,6 @@ STATES_COMPARED, DIFFS_COMPARED = 60, 20
 # How much later a commit may be than at the source: a microsecond for each of its time.
 RAISED_MICROS_MAX = 1_000
 SOURCE_HASH = "import.source-hash"
-passed = 0
-
-
-def check(what, right, seen=None):
-    global passed
-    if not right:
-        sys.exit(f"FAILED: {what}: {seen}")
-    passed += 1
-    print(f"ok: {what}")
 
 
 def micros(text):
@@ -63,7 +56,7 @@ def main(nessie, lochan, cli, folder):
     check("what comes out again has as many commits and references",
           [out[what] for what in ("commits", "references")] == [exported[what] for what in ("commits", "references")], out)
     print(f"{len(rows)} commits, {exported['references']} references: export {out_seconds:.1f} s, import {in_seconds:.1f} s")
-    print(f"{passed} passed, 0 failed, 0 skipped")
+    print(f"{checks.passed} passed, 0 failed, 0 skipped")
 
 
 def references(old, new, hashes):

@@ -9,9 +9,11 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+import checks
+from checks import check
+
 SERVER, ISSUER = (url.rstrip("/") for url in sys.argv[1:3])
 CLI = sys.argv[3]
-passed = 0
 
 
 def send(url, token=None, data=None, method=None):
@@ -31,14 +33,6 @@ def token(client):
     status, body, _ = send(f"{ISSUER}/token", data=urllib.parse.urlencode(form).encode())
     assert status == 200, body
     return body["access_token"]
-
-
-def check(what, right, seen=None):
-    global passed
-    if not right:
-        sys.exit(f"FAILED: {what}: {seen}")
-    passed += 1
-    print(f"ok: {what}")
 
 
 def status(token, path="/api/v2/trees/main"):
@@ -93,4 +87,4 @@ while status(fresh) != 200 and time.monotonic() < end:
     time.sleep(0.5)
 check("new keys are fetched when a token names one", status(fresh) == 200)
 check("tokens of keys that are gone: 401", status(writer) == 401)
-print(f"{passed} passed, 0 failed, 0 skipped")
+print(f"{checks.passed} passed, 0 failed, 0 skipped")

@@ -44,7 +44,7 @@ run_import() {
   say "filling it"
   python3 "$root/integration/import/fill.py" "$nessie" "${LOCHAN_IMPORT_COMMITS:-400}" || return 1
   say "taking it in"
-  python3 "$root/integration/import/check.py" "$nessie" "${lochan%/api/}" "$cli_bin" "$work" | tee "$work/import.out" || {
+  PYTHONPATH="$root/integration" python3 "$root/integration/import/check.py" "$nessie" "${lochan%/api/}" "$cli_bin" "$work" | tee "$work/import.out" || {
     tail -n 20 "$work/import.log" >&2
     return 1
   }

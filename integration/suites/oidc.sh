@@ -31,7 +31,7 @@ TOML
     --management-listen 127.0.0.1:0 --ready-file "$work/oidc.json"
   wait_for_file oidc "$work/oidc.json"
   nessie=$(json "$work/oidc.json" nessie)
-  python3 "$root/integration/oidc/check.py" "${nessie%/api/}" "$issuer" "$cli_bin" | tee "$work/oidc.out" || { tail -n 20 "$work/oidc.log" >&2; return 1; }
+  PYTHONPATH="$root/integration" python3 "$root/integration/oidc/check.py" "${nessie%/api/}" "$issuer" "$cli_bin" | tee "$work/oidc.out" || { tail -n 20 "$work/oidc.log" >&2; return 1; }
   stop oidc && stop provider
   result oidc "$(counts "$work/oidc.out")"
 }
