@@ -74,13 +74,12 @@ impl Client {
     fn who(&mut self, number: u64) -> (Who, bool) {
         let request = Some(RequestKey { key: key_of(number), fingerprint: key_of(number + 1) });
         let lapses = self.rng.below(12) == 0;
-        let admission = if lapses {
-            let until = self.executor.now_us() + self.rng.below(LAPSE_US_MAX);
-            let executor = self.executor.clone();
-            Admission::new(move || executor.now_us() < until)
-        } else {
-            Admission::default()
-        };
+        let until = if lapses { self.executor.now_us() + self.rng.below(LAPSE_US_MAX) } else { u64::MAX };
+        let (executor, world) = (self.executor.clone(), Arc::clone(&self.world));
+        let admission = Admission::new(move || {
+            world.lock().unwrap_or_else(PoisonError::into_inner).is_asked(number);
+            executor.now_us() < until
+        });
         (Who { principal: format!("p{}", number % 3), request, run: None, admission }, lapses)
     }
 

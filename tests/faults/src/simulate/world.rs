@@ -69,6 +69,10 @@ pub struct Asked {
     pub ask: Ask,
     /// Batches applied before it was sent.
     pub since: u64,
+    /// How often it was asked whether it is still wanted.
+    pub asks: u64,
+    /// Batches applied when it was asked last: for one that has landed, right before the writer's queue.
+    pub asked_at: u64,
     /// Server it was sent to.
     pub server: usize,
     /// When, in microseconds.
@@ -90,8 +94,9 @@ struct Landed {
     head: Option<CommitId>,
 }
 
-/// Times that a request may be planned: outside of the writer, and at last within.
-const ROUNDS_MAX: u64 = 4;
+/// Most times that a request is asked whether it is still wanted: before each of three plans and before the queue, and once
+/// more before the queue when the writer plans at last.
+const ASKS_MAX: u64 = 7;
 
 /// As many wait in the writer's channel, and as many in its lanes.
 fn half_queue(scene: &Scene) -> usize {
@@ -182,13 +187,33 @@ impl World {
     pub fn send(&mut self, number: u64, ask: Ask, server: usize, sent_us: u64, lapses: bool) {
         self.counts.requests += 1;
         let since = self.ledger.applied;
-        let (most_waiting, over, refused, landed) = (0, false, false, None);
-        let asked = Asked { ask, since, server, sent_us, lapses, most_waiting, over, refused, landed };
+        let asked = Asked {
+            ask,
+            since,
+            asks: 0,
+            asked_at: since,
+            server,
+            sent_us,
+            lapses,
+            most_waiting: 0,
+            over: false,
+            refused: false,
+            landed: None,
+        };
         self.asked.insert(number, asked);
         let mut waiting: Vec<&mut Asked> =
             self.asked.values_mut().filter(|asked| asked.server == server && !asked.over).collect();
         let count = waiting.len();
         waiting.iter_mut().for_each(|asked| asked.most_waiting = asked.most_waiting.max(count));
+    }
+
+    /// Told when a request is asked whether it is still wanted.
+    pub fn is_asked(&mut self, number: u64) {
+        let at = self.ledger.applied;
+        if let Some(asked) = self.asked.get_mut(&number) {
+            asked.asks += 1;
+            asked.asked_at = at;
+        }
     }
 
     /// Told after a write has stalled since `since_us`: what was sent before and is not answered stands in the queue, which
@@ -328,7 +353,7 @@ impl World {
     pub fn answer(&mut self, number: u64, told: Option<Result<Told, Error>>, scene: &Scene) {
         let Some(asked) = self.asked.get_mut(&number) else { return };
         asked.over = true;
-        let (landed, since) = (asked.landed, asked.since);
+        let (landed, since, asks, asked_at) = (asked.landed, asked.since, asked.asks, asked.asked_at);
         let may_be_busy = asked.lapses || asked.most_waiting > half_queue(scene);
         let ask = asked.ask.clone();
         let result = match told {
@@ -339,7 +364,7 @@ impl World {
             }
             Some(Ok(told)) => {
                 self.counts.acknowledged += 1;
-                let fair = self.fair(since, landed, scene);
+                let fair = fair(asks, asked_at, landed, scene);
                 fair.and_then(|()| self.acknowledged(&ask, since, landed, &told))
                     .map_err(|e| format!("{e}\ntold {told:?}"))
             }
@@ -348,15 +373,6 @@ impl World {
         if let Err(fault) = result {
             self.violation(format!("request {number}: {fault}\n{ask:?}"));
         }
-    }
-
-    /// Whether a request has landed within the batches that everybody else's turns can take.
-    fn fair(&self, since: u64, landed: Option<Landed>, scene: &Scene) -> Result<(), Fault> {
-        let Some(landed) = landed.filter(|_| scene.has_one_engine()) else { return Ok(()) };
-        let turns = scene.clients * NAMES.len() as u64;
-        let batches = turns.div_ceil(scene.options.group_max as u64) + 3;
-        let (waited, most) = (landed.at - since, ROUNDS_MAX * batches);
-        if waited > most { Err(format!("it waited for {waited} batches, more than {most}")) } else { Ok(()) }
     }
 
     fn acknowledged(&self, ask: &Ask, since: u64, landed: Option<Landed>, told: &Told) -> Result<(), Fault> {
@@ -479,6 +495,19 @@ impl World {
         }
         Err(format!("the model gives {given:?}"))
     }
+}
+
+/// Whether a request was planned no more often than it may be, and has landed within the batches that everybody else's turns
+/// can take once it stood in the queue. While it is planned others may land, as many as the reads of the plan leave time for.
+fn fair(asks: u64, asked_at: u64, landed: Option<Landed>, scene: &Scene) -> Result<(), Fault> {
+    let Some(landed) = landed.filter(|_| scene.has_one_engine()) else { return Ok(()) };
+    if asks > ASKS_MAX {
+        return Err(format!("it was asked {asks} times whether it is still wanted, more than {ASKS_MAX}"));
+    }
+    let turns = scene.clients * NAMES.len() as u64;
+    let most = turns.div_ceil(scene.options.group_max as u64) + 3;
+    let waited = landed.at.saturating_sub(asked_at);
+    if waited > most { Err(format!("it waited for {waited} batches, more than {most}")) } else { Ok(()) }
 }
 
 /// The refusals of a create (`expected` none) or a move of a reference that is at `at`.
