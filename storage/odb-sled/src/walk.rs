@@ -118,43 +118,43 @@ impl Iterator for InTree<'_> {
             StoreError::Corrupt { what, detail } => (what, detail),
             other => ("sled/db".to_owned(), other.to_string()),
         };
-        self.at = self.behind();
+        self.at = behind(&self.at, &self.end, |key| self.is_readable(key));
         Some(Err(Unreadable { place, detail, last: self.at.clone() }))
     }
 }
 
 impl InTree<'_> {
-    /// The nearest key found whose page can be read: twice as far with each try, then halved between.
-    fn behind(&self) -> Vec<u8> {
-        let Some((prefix, number)) = split(&self.at) else { return self.end.clone() };
-        let (mut bad, mut step) = (number, 1u128);
-        let good = loop {
-            match number.checked_add(step) {
-                Some(next) if join(prefix, next) < self.end => {
-                    if self.is_readable(&join(prefix, next)) {
-                        break next;
-                    }
-                    bad = next;
-                    step = step.saturating_mul(2);
-                }
-                // Nothing of this space is left that can be read.
-                _ => return crate::keys::end_of(prefix).min(self.end.clone()),
-            }
-        };
-        let mut good = good;
-        while good - bad > 1 {
-            let middle = bad + (good - bad) / 2;
-            if self.is_readable(&join(prefix, middle)) { good = middle } else { bad = middle }
-        }
-        join(prefix, good)
-    }
-
     /// Whether walking on from `key` leads to a row or to the end. A look-up of the key would not do: it may fall into the
     /// last page before the bad one, again and again.
     fn is_readable(&self, key: &[u8]) -> bool {
         let next = || !matches!(self.tree.range(key.to_vec()..self.end.clone()).next(), Some(Err(_)));
         catch_unwind(AssertUnwindSafe(next)).unwrap_or(false)
     }
+}
+
+/// The nearest key found behind a bad one, before `end`, from which on can be read: twice as far with each try, then halved
+/// between.
+fn behind(at: &[u8], end: &[u8], is_readable: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+    let Some((prefix, number)) = split(at) else { return end.to_vec() };
+    let last = split(end).filter(|(of, _)| *of == prefix).map_or(u128::MAX, |(_, last)| last);
+    let (mut bad, mut step) = (number, 1u128);
+    let mut good = loop {
+        let next = number.saturating_add(step).min(last);
+        if next <= bad {
+            // Nothing of this space is left that can be read.
+            return crate::keys::end_of(prefix).min(end.to_vec());
+        }
+        if is_readable(&join(prefix, next)) {
+            break next;
+        }
+        bad = next;
+        step = step.saturating_mul(2);
+    };
+    while good - bad > 1 {
+        let middle = bad + (good - bad) / 2;
+        if is_readable(&join(prefix, middle)) { good = middle } else { bad = middle }
+    }
+    join(prefix, good)
 }
 
 /// Prefix up to and with the space, and the number made of the bytes behind it.
@@ -169,4 +169,39 @@ fn split(key: &[u8]) -> Option<(&[u8], u128)> {
 
 fn join(prefix: &[u8], number: u128) -> Vec<u8> {
     [prefix, &number.to_be_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPACE: [u8; 3] = [0, 0, 7];
+    const END: [u8; 3] = [0, 0, 10];
+
+    fn at(number: u128) -> Vec<u8> {
+        join(&SPACE, number)
+    }
+
+    #[test]
+    fn the_place_behind_a_bad_page_is_found() {
+        for (from, good) in [(0, 1), (0, 2), (0, u128::MAX), (5, 6), (5, 1 << 100), (1 << 127, u128::MAX)] {
+            let found = behind(&at(from), &END, |key| key >= at(good).as_slice());
+            assert_eq!(found, at(good), "from {from}");
+        }
+        // Behind it, and not behind the end that is looked for.
+        let end = at(1_000);
+        for good in [41, 900, 999] {
+            assert_eq!(behind(&at(40), &end, |key| key >= at(good).as_slice()), at(good));
+        }
+        assert_eq!(behind(&at(40), &end, |key| key >= end.as_slice()), end);
+    }
+
+    #[test]
+    fn a_space_without_anything_to_read_is_left() {
+        for from in [SPACE.to_vec(), at(0), at(1), at(u128::MAX - 1), at(u128::MAX)] {
+            assert_eq!(behind(&from, &END, |_| false), [0, 0, 8], "from {from:?}");
+            let end = at(u128::MAX);
+            assert_eq!(behind(&from, &end, |_| false), end, "from {from:?}");
+        }
+    }
 }
