@@ -136,7 +136,39 @@ fn an_import_sends_what_the_server_has_not() {
     assert_eq!(begun.bodies("POST"), [format!("{header}\n{third}")]);
 
     let done = Stub::start(vec![("GET /ext/v1/imports/", 200, state("DONE", 4))]);
-    assert_eq!(run_with(&[("LOCHAN_ENDPOINT", &done.url)], &whole, "lochan import -").code, 0);
+    let import = |text: &str, line: &str| run_with(&[("LOCHAN_ENDPOINT", &done.url)], text, line);
+    let again = import(&whole, "lochan import -");
+    assert!(again.code == 0 && again.stdout.contains("nothing was done now"), "{}", again.all());
+    assert_eq!(import(&whole, "lochan --json import -").json()["already"], true);
+    // What was taken in before is checked all the same, and so is what is asked for.
+    assert_eq!(import(&first, "lochan import -").code, 2);
+    let damaged = whole.replace("\"v2\"", "\"v9\"");
+    assert_eq!(import(&damaged, "lochan import -").code, 2);
+    let other = import(&whole, "lochan import - --id i --prefix old/");
+    assert!(other.code == 2 && other.stderr.contains("--id NAME takes it in anew"), "{}", other.all());
+    assert!(done.bodies("POST").is_empty());
+}
+
+#[test]
+fn an_import_asked_for_otherwise_is_another_one() {
+    let whole = stream().concat();
+    let missing = json!({ "error": { "code": "IMPORT_NOT_FOUND", "message": "" } }).to_string();
+    let id = |options: &str| {
+        let stub = Stub::start(vec![
+            ("GET /ext/v1/imports/", 404, missing.clone()),
+            ("POST /ext/v1/import", 200, state("DONE", 4)),
+        ]);
+        run_with(&[("LOCHAN_ENDPOINT", &stub.url)], &whole, &format!("lochan import - {options}"));
+        let asked = stub.requests();
+        let (_, id) = asked.last().unwrap().split_once("id=").unwrap();
+        id.split(['&', ' ']).next().unwrap().to_owned()
+    };
+    let plain = id("");
+    assert_eq!(id(""), plain);
+    assert_eq!(id("--existing move"), format!("{plain}-move"));
+    assert_eq!(id("--prefix old/ --existing keep"), format!("{plain}-keep-old_"));
+    assert_eq!(id(&format!("--prefix {}/", "x".repeat(100))).len(), 64);
+    assert_eq!(id("--id mine --existing move"), "mine");
 }
 
 #[test]

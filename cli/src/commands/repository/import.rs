@@ -26,6 +26,9 @@ const PIECE_BYTES_WANTED: usize = 8 << 20;
 /// Digits of the stream's own checksum that name an import.
 const ID_DIGITS: usize = 16;
 
+/// The longest name of an import.
+const ID_CHARS_MAX: usize = 64;
+
 /// References listed for people.
 const REFERENCES_SHOWN_MAX: usize = 50;
 
@@ -41,7 +44,7 @@ pub struct Args {
     /// What happens to references that exist
     #[arg(long, value_name = "WHAT", value_enum)]
     pub existing: Option<Policy>,
-    /// The import's own name (without it: made of the stream's checksum)
+    /// The import's own name (without it: made of the stream's checksum, --existing and --prefix)
     #[arg(long, value_name = "NAME")]
     pub id: Option<String>,
     /// Write old and new hashes of commits into this file, two columns
@@ -69,14 +72,13 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
             (path, Box::new(File::open(path).map_err(failed)?))
         }
     };
-    let state = Sender { args, session, name, id: args.id.clone(), taken: 0, state: None }
-        .send(&mut BufReader::new(source))
-        .await?;
+    let sender = Sender { args, session, name, id: args.id.clone(), taken: 0, done: false, state: None };
+    let (state, already) = sender.send(&mut BufReader::new(source)).await?;
     let rows = match &args.table {
         Some(path) => Some((path.clone(), table(path, &state.id, session).await?)),
         None => None,
     };
-    Ok(Imported { state, rows }.into())
+    Ok(Imported { state, already, rows }.into())
 }
 
 /// An import under way.
@@ -88,12 +90,15 @@ struct Sender<'a> {
     id: Option<String>,
     /// Parts that the server has taken.
     taken: u64,
+    /// Whether it has taken them all: the stream is only checked.
+    done: bool,
     state: Option<ImportState>,
 }
 
 impl Sender<'_> {
-    /// Checks the stream while sending it piece by piece. Parts taken earlier are checked and left out.
-    async fn send(mut self, source: &mut impl BufRead) -> Result<ImportState, Error> {
+    /// Checks the stream while sending it piece by piece. Parts taken earlier are checked and left out. The import's state,
+    /// and whether it was done before.
+    async fn send(mut self, source: &mut impl BufRead) -> Result<(ImportState, bool), Error> {
         let name = self.name.to_owned();
         let wrong = |reason: String| Error::Stream { name: name.clone(), reason };
         let mut reader = Reader::begin();
@@ -109,19 +114,18 @@ impl Sender<'_> {
                 Event::Header(_) => {
                     let checksum = reader.progress().map(|progress| progress.checksum.to_string());
                     let checksum = checksum.unwrap_or_default();
-                    let id = checksum.get(..ID_DIGITS).unwrap_or_default().to_owned();
-                    let id = self.id.get_or_insert(id).clone();
+                    let id = self.id.get_or_insert_with(|| own_id(&checksum, self.args)).clone();
                     if let Some(state) = self.known(&id).await? {
-                        if state.status == ImportStatus::Done {
-                            return Ok(state);
-                        }
+                        self.must_fit(&state)?;
                         self.taken = state.next_part.saturating_sub(1);
+                        self.done = state.status == ImportStatus::Done;
+                        self.state = Some(state);
                     }
                     // The header goes before whatever part comes first.
                     piece.append(&mut part);
                 }
                 Event::PartEnds(end) => {
-                    if end.number > self.taken {
+                    if end.number > self.taken && !self.done {
                         piece.append(&mut part);
                     }
                     part.clear();
@@ -130,13 +134,40 @@ impl Sender<'_> {
                     }
                 }
                 Event::End(_) => {
-                    piece.append(&mut part);
-                    self.post(piece).await?;
-                    return self.state.ok_or_else(|| wrong("it holds nothing".to_owned()));
+                    if !self.done {
+                        piece.append(&mut part);
+                        self.post(piece).await?;
+                    }
+                    let state = self.state.ok_or_else(|| wrong("it holds nothing".to_owned()))?;
+                    return Ok((state, self.done));
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Sees to it that an import begun before was not begun with other options; they need not be repeated.
+    fn must_fit(&self, state: &ImportState) -> Result<(), Error> {
+        let prefix = self.args.prefix.as_deref().unwrap_or(&state.prefix);
+        let existing = self.existing().map_or(state.existing.as_str(), |policy| policy.as_str());
+        if state.prefix == prefix && state.existing == existing {
+            return Ok(());
+        }
+        let with = |prefix: &str, existing: &str| format!("--prefix '{prefix}' --existing {existing}");
+        let what = if state.status == ImportStatus::Done { "was taken in" } else { "was begun" };
+        Err(Error::Usage(format!(
+            "this stream {what} before with {}, not with {}; --id NAME takes it in anew",
+            with(&state.prefix, &state.existing),
+            with(prefix, existing)
+        )))
+    }
+
+    fn existing(&self) -> Option<Existing> {
+        self.args.existing.map(|policy| match policy {
+            Policy::Refuse => Existing::Refuse,
+            Policy::Keep => Existing::Keep,
+            Policy::Move => Existing::Move,
+        })
     }
 
     /// Where an import of this name stands; none when nobody has begun it.
@@ -154,15 +185,8 @@ impl Sender<'_> {
 
     /// Sends a piece, again if need be: parts that arrived are passed over.
     async fn post(&mut self, piece: Vec<u8>) -> Result<(), Error> {
-        let query = Query {
-            id: self.id.clone(),
-            prefix: self.args.prefix.clone(),
-            existing: self.args.existing.map(|policy| match policy {
-                Policy::Refuse => Existing::Refuse,
-                Policy::Keep => Existing::Keep,
-                Policy::Move => Existing::Move,
-            }),
-        };
+        let query =
+            Query { id: self.id.clone(), prefix: self.args.prefix.clone(), existing: self.existing() };
         let mut tries = 0;
         loop {
             match self.session.client.import(&query, piece.clone()).await {
@@ -198,6 +222,22 @@ impl Sender<'_> {
     }
 }
 
+/// The name of an import that was given none: made of the stream and of what is asked for, so that the same command goes on
+/// with it and another one begins anew.
+fn own_id(checksum: &str, args: &Args) -> String {
+    let mut id = checksum.get(..ID_DIGITS).unwrap_or_default().to_owned();
+    if let Some(policy) = args.existing.as_ref().and_then(ValueEnum::to_possible_value) {
+        id.push_str(&format!("-{}", policy.get_name()));
+    }
+    if let Some(prefix) = &args.prefix {
+        let legal = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        id.push('-');
+        id.extend(prefix.chars().map(legal));
+    }
+    id.truncate(ID_CHARS_MAX);
+    id
+}
+
 /// Whether another request has moved the import on, or the stream does not fit it.
 fn is_overtaken(error: &client::Error) -> bool {
     let code = error.refusal().and_then(|refusal| refusal.code);
@@ -227,19 +267,26 @@ async fn table(path: &str, id: &str, session: &Session) -> Result<usize, Error> 
 
 struct Imported {
     state: ImportState,
+    /// Whether it was done before this command.
+    already: bool,
     rows: Option<(String, usize)>,
 }
 
 impl Report for Imported {
     fn json(&self) -> Result<Value, serde_json::Error> {
-        serde_json::to_value(&self.state)
+        let mut document = serde_json::to_value(&self.state)?;
+        if let Some(object) = document.as_object_mut() {
+            object.insert("already".to_owned(), self.already.into());
+        }
+        Ok(document)
     }
 
     fn human(&self, page: &mut Page) {
         let state = &self.state;
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let verb = if self.already { "Imported before:" } else { "Imported" };
         page.line(&format!(
-            "Imported {} and {}  {}",
+            "{verb} {} and {}  {}",
             count(number(state.commits), "commit", "commits"),
             count(state.imported.len(), "reference", "references"),
             page.paint(style::FAINT, &format!("(import {})", state.id))
@@ -250,6 +297,12 @@ impl Report for Imported {
         }
         if state.imported.len() > REFERENCES_SHOWN_MAX {
             page.line(&format!("  … and {} more", state.imported.len() - REFERENCES_SHOWN_MAX));
+        }
+        if self.already {
+            let begun = page.time(state.begun);
+            page.line(&format!(
+                "That was {begun}; nothing was done now. --id NAME takes the stream in anew."
+            ));
         }
         if !state.kept.is_empty() {
             page.line(&format!("Left as they were: {}", state.kept.join(", ")));
