@@ -200,7 +200,12 @@ pub enum Command {
     /// Print a completion script for a shell.
     ///
     /// For example: lochan completions bash > ~/.local/share/bash-completion/completions/lochan
+    ///
+    /// In bash, zsh and fish, branches, tags and keys of the server are completed, too.
     Completions(setup::completions::Args),
+    /// What the last word of a command line may become; completion scripts ask for it.
+    #[command(hide = true)]
+    Complete(setup::complete::Args),
     /// Write the man pages into a folder, or print the main one.
     Man(setup::man::Args),
     /// List the exit codes.

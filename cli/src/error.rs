@@ -47,6 +47,8 @@ pub enum Error {
         is: &'static str,
         /// The other.
         wanted: &'static str,
+        /// What to say instead.
+        instead: String,
     },
     /// A content of another type than was named.
     #[error("'{key}' is a {is}, not a {wanted}")]

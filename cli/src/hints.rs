@@ -79,8 +79,10 @@ pub async fn for_error(error: &Error, session: &Session) -> Vec<String> {
                 .to_owned(),
         ],
         Error::AmbiguousCommit(_) => vec!["give more digits".to_owned()],
-        Error::WrongKind { name, is, .. } => vec![format!("say `lochan {is} assign {name} to POINT`")],
-        Error::WouldDelete { .. } => vec!["--allow-deletes deletes it".to_owned()],
+        Error::WrongKind { instead, .. } => vec![format!("say `{instead}`")],
+        Error::WouldDelete { .. } => {
+            vec!["--allow-deletes (in a statement: ALLOW DELETES) deletes it".to_owned()]
+        }
         Error::NoContent { key, state } => missing_key(key, state, session).await,
         Error::NothingCalled { word, state } => {
             let mut hints = near_references(word, session).await;

@@ -11,6 +11,7 @@
 pub mod args;
 mod client;
 mod commands;
+mod complete;
 pub mod error;
 pub mod exit;
 mod hints;
@@ -55,6 +56,7 @@ fn settings_and_command(cli: Cli, host: &mut Host, format: &dyn Format) -> Resul
     match cli.command {
         // These need no settings, so that they work beside a broken settings file.
         Command::Completions(args) => commands::setup::completions::run(&args, host),
+        Command::Complete(args) => commands::setup::complete::run(&args, host),
         Command::Man(args) => commands::setup::man::run(&args, host, format),
         Command::ExitCodes => commands::setup::exit_codes::run(host, format),
         Command::Sh(args) => shell::run(&args, cli.global, host),

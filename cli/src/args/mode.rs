@@ -4,6 +4,9 @@ use lochan_api_spec::nessie::model::{ContentKey, MergeBehavior, MergeKeyBehavior
 
 use super::key;
 
+/// The modes.
+pub const NAMES: [&str; 3] = ["NORMAL", "FORCE", "DROP"];
+
 /// Reads a mode, in any case.
 pub fn parse(text: &str) -> Result<MergeBehavior, String> {
     match text.to_ascii_uppercase().as_str() {

@@ -68,7 +68,7 @@ fn verbs(command: &Command, noun: &str) -> Vec<String> {
 
 /// Pulls `--json`, `--endpoint URL` and their like in front of the command, as `--name=value` where they take one; `-v` in
 /// its long form.
-fn globals_first(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
+pub fn globals_first(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
     let goes_by = |arg: &Arg, name: &str| {
         arg.get_long() == Some(name) || arg.get_all_aliases().unwrap_or_default().contains(&name)
     };

@@ -117,7 +117,7 @@ pub async fn run(command: Command, session: &Session) -> Result<Done, Error> {
         Command::Config(args) => setup::config::run(&args, session),
         Command::Remote(verb) => setup::remote::run(verb, session).await,
         Command::Sh(_) => Err(crate::shell::inside()),
-        Command::Completions(_) | Command::Man(_) | Command::ExitCodes => {
+        Command::Completions(_) | Command::Complete(_) | Command::Man(_) | Command::ExitCodes => {
             Err(Error::Usage("this command takes no server".to_owned()))
         }
     }

@@ -21,7 +21,8 @@ pub fn stand(
             let found = session.client.reference(name, &Default::default()).await?;
             let is = kind_word(found.kind);
             if is != wanted {
-                return Err(Error::WrongKind { name: name.clone(), is, wanted });
+                let instead = format!("USE {} {name}", is.to_ascii_uppercase());
+                return Err(Error::WrongKind { name: name.clone(), is, wanted, instead });
             }
         }
         let found = session.client.resolve(&point).await?;

@@ -12,10 +12,10 @@ use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Editor, Helper};
 
-use super::known::Server;
 use super::script::{self, Statement};
-use super::{Args, Next, Shell, complete};
+use super::{Args, Next, Shell, statement};
 use crate::args::point;
+use crate::complete::{self, known::Server};
 use crate::error::Error;
 use crate::host::Host;
 use crate::output::page::HASH_DIGITS_SHORT;
@@ -51,7 +51,15 @@ impl Completer for Help {
 
 impl Validator for Help {
     fn validate(&self, ctx: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(match script::split(ctx.input()) {
+        let input = ctx.input();
+        // An empty line ends what nobody knows how to go on with.
+        let goes_on = !input.ends_with('\n') && !input.trim_end().ends_with(';');
+        Ok(match script::split(input) {
+            Ok(statements)
+                if goes_on && statements.last().is_some_and(|last| statement::is_open(&last.text)) =>
+            {
+                ValidationResult::Incomplete
+            }
             Ok(_) => ValidationResult::Valid(None),
             Err(_) => ValidationResult::Incomplete,
         })
@@ -113,7 +121,7 @@ fn statements(line: &str, shell: &mut Shell<'_>) -> Result<bool, Error> {
 fn greet(shell: &mut Shell<'_>) -> Result<(), Error> {
     let endpoint = shell.session.borrow().settings.endpoint.clone();
     let text = format!(
-        "Lochan {} at {endpoint}. `help` lists what can be said, Tab completes.\n",
+        "Lochan {} at {endpoint}\n`help` lists what can be said, Tab completes.\n",
         env!("CARGO_PKG_VERSION")
     );
     shell.host.show(text, false)?;

@@ -1,15 +1,13 @@
 //! `lochan sh`: statements one after the other, typed or from a script, with one connection.
 //!
 //! A statement is a `lochan` command line without the word `lochan`, or a statement of the Nessie CLI
-//! ([`statement`]), which becomes such a command line. [`script`] cuts text into statements and words, [`complete`]
-//! knows what may come next, [`editor`] asks a person.
+//! ([`statement`]), which becomes such a command line. [`script`] cuts text into statements and words, [`editor`] asks a
+//! person; [`crate::complete`] knows what may come next.
 
-mod complete;
 mod connect;
 mod editor;
 mod grammar;
 mod help;
-mod known;
 mod script;
 mod statement;
 
@@ -27,6 +25,8 @@ use crate::host::Host;
 use crate::output::{self, Format};
 use crate::settings::{self, Secret, Source};
 use crate::{conclude, fail};
+
+pub use help::STATEMENTS;
 
 use grammar::Cursor;
 use script::Statement;
@@ -184,7 +184,11 @@ impl Shell<'_> {
         if self.host.interactive {
             self.host.now = crate::host::now();
         }
-        let words = script::words(text);
+        let mut words = script::words(text);
+        // As hints and people's habits have it.
+        if words.len() > 1 && words.first().is_some_and(|word| word.text == "lochan") {
+            words.remove(0);
+        }
         let here = self.session.borrow().here.name.clone().unwrap_or_else(|| "-".to_owned());
         let meaning = statement::parse(Cursor::new(&words, &here));
         let verb = words.first().map(|word| word.text.as_str()).unwrap_or_default();

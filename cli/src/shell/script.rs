@@ -1,8 +1,10 @@
 //! From text to statements, and from a statement to words.
 //!
-//! A statement ends at `;` or at the end of its line. A line goes on with the next one when it ends with a backslash or
-//! inside quotes, or when the next one begins with a word that only continues statements (`INTO`, `ON`, `FROM` …). What
-//! stands behind `#`, or `--` and a blank, at the begin of a line is a remark.
+//! A statement ends at `;` or at the end of its line. A line goes on with the next one when it ends with a backslash, inside
+//! quotes or in the middle of a statement, or when the next one begins with a word that only continues statements (`INTO`,
+//! `ON`, `FROM` …). What stands behind `#`, or `--` and a blank, at the begin of a line is a remark.
+
+use super::statement;
 
 /// Words that begin no statement: a line that begins with one belongs to the line before.
 const CONTINUATIONS: [&str; 18] = [
@@ -91,7 +93,8 @@ pub fn split(source: &str) -> Result<Vec<Statement>, Unfinished> {
             text.push(' ');
         } else {
             while lines.next_if(|(_, next)| next.trim().is_empty() || is_remark(next)).is_some() {}
-            let continued = lines.peek().is_some_and(|(_, next)| continues(next));
+            let continued =
+                lines.peek().is_some_and(|(_, next)| continues(next) || statement::is_open(&text));
             if continued && !text.trim().is_empty() {
                 text.push(' ');
             } else {

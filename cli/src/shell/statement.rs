@@ -1,10 +1,12 @@
 //! What the words of a statement mean. The statements are those of the Nessie CLI; each but a few that concern the shell
 //! itself says the same as a `lochan` command line, and becomes it.
 
+use clap::CommandFactory;
 use lochan_api_spec::syntax::{Instant, RefSpec};
 
 use super::grammar::{Cursor, Trouble};
-use crate::args::point;
+use super::help::is_statement;
+use crate::args::{Cli, mode, point};
 use crate::commands::cel;
 
 /// What a statement asks for.
@@ -73,6 +75,17 @@ pub fn parse(mut words: Cursor<'_>) -> Result<Meaning, Trouble> {
     Ok(meaning)
 }
 
+/// Whether a text begins a statement of the Nessie CLI and ends in the middle of it, so that the next line belongs to it.
+pub fn is_open(text: &str) -> bool {
+    let words = super::script::words(text);
+    let Some(verb) = words.first().map(|word| word.text.as_str()) else { return false };
+    // `show` and `merge` are also commands, which may be as short as they like.
+    let is_command =
+        verb.chars().any(|c| c.is_ascii_lowercase()) && Cli::command().find_subcommand(verb).is_some();
+    let found = parse(Cursor::new(&words, "-"));
+    !is_command && is_statement(verb) && matches!(found, Err(Trouble::Expected { found: None, .. }))
+}
+
 fn kind_word(keyword: &str) -> Option<&'static str> {
     match keyword {
         "BRANCH" => Some("branch"),
@@ -83,6 +96,16 @@ fn kind_word(keyword: &str) -> Option<&'static str> {
 
 fn command(argv: Vec<String>) -> Meaning {
     Meaning::Command { argv, allowed: Allowed::Nothing }
+}
+
+/// A command line of a verb with its options, and words that must not be taken for options.
+fn with_words(mut argv: Vec<String>, words: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut words = words.into_iter().peekable();
+    if words.peek().is_some() {
+        argv.push("--".to_owned());
+    }
+    argv.extend(words);
+    argv
 }
 
 fn line(words: &[&str]) -> Vec<String> {
@@ -101,7 +124,7 @@ fn create(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
     let kind = words.one_of(&["BRANCH", "TAG", "NAMESPACE"])?;
     let Some(kind) = kind_word(kind) else {
         let key = words.word("a key")?;
-        let mut argv = line(&["content", "commit", "--namespace", "--new", "--put", &key]);
+        let mut argv = line(&["content", "commit", "--namespace", "--new", &format!("--put={key}")]);
         on(words, &mut argv)?;
         if words.keyword("SET") {
             argv.extend(words.assignments()?.into_iter().map(|(k, v)| format!("--property={k}={v}")));
@@ -115,20 +138,19 @@ fn create(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
         allowed = Allowed::Existing;
     }
     let name = words.word("a name")?;
-    let mut argv = line(&[kind, "create", &name]);
+    let mut argv = line(&[kind, "create"]);
     let from = if words.keyword("FROM") { Some(words.word("a branch or tag")?) } else { None };
     let at = words.at()?;
     if from.is_some() || at.is_some() {
-        argv.push("--from".to_owned());
-        argv.push(point_text(from.as_deref(), at, words.here())?);
+        argv.push(format!("--from={}", point_text(from.as_deref(), at, words.here())?));
     }
-    Ok(Meaning::Command { argv, allowed })
+    Ok(Meaning::Command { argv: with_words(argv, [name]), allowed })
 }
 
 fn alter(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
     words.expect("NAMESPACE")?;
     let key = words.word("a key")?;
-    let mut argv = line(&["content", "alter", &key]);
+    let mut argv = line(&["content", "alter"]);
     on(words, &mut argv)?;
     if words.keyword("SET") {
         argv.extend(words.assignments()?.into_iter().map(|(k, v)| format!("--property={k}={v}")));
@@ -138,16 +160,16 @@ fn alter(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
             argv.push(format!("--remove-property={name}"));
         }
     }
-    Ok(command(argv))
+    Ok(command(with_words(argv, [key])))
 }
 
 fn drop(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
     let kind = words.one_of(&["BRANCH", "TAG", "TABLE", "VIEW", "NAMESPACE"])?;
     let Some(kind) = kind_word(kind) else {
         let key = words.word("a key")?;
-        let mut argv = line(&["content", "delete", "--type", &kind.to_ascii_lowercase(), &key]);
+        let mut argv = line(&["content", "delete", "--type", &kind.to_ascii_lowercase()]);
         on(words, &mut argv)?;
-        return Ok(command(argv));
+        return Ok(command(with_words(argv, [key])));
     };
     let mut allowed = Allowed::Nothing;
     if words.keyword("IF") {
@@ -155,7 +177,7 @@ fn drop(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
         allowed = Allowed::Missing;
     }
     let name = words.word("a name")?;
-    Ok(Meaning::Command { argv: line(&[kind, "delete", &name]), allowed })
+    Ok(Meaning::Command { argv: with_words(line(&[kind, "delete"]), [name]), allowed })
 }
 
 fn assign(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
@@ -163,10 +185,10 @@ fn assign(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
     let mut argv = line(&[kind, "assign"]);
     let here = words.here().to_owned();
     let unnamed = words.is_keyword("TO") || words.is_end();
-    argv.push(if unnamed { here.clone() } else { words.word("a name")? });
-    argv.push("--to".to_owned());
-    argv.push(if words.keyword("TO") { words.place("a branch or tag")?.to_string() } else { here });
-    Ok(command(argv))
+    let name = if unnamed { here.clone() } else { words.word("a name")? };
+    let to = if words.keyword("TO") { words.place("a branch or tag")?.to_string() } else { here };
+    argv.push(format!("--to={to}"));
+    Ok(command(with_words(argv, [name])))
 }
 
 fn list(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
@@ -205,33 +227,25 @@ fn show(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
     match words.one_of(&["LOG", "TABLE", "VIEW", "NAMESPACE", "REFERENCE"])? {
         "LOG" => {
             let mut argv = line(&["log"]);
-            argv.extend(words.optional_place(false)?.map(|place| place.to_string()));
+            let place = words.optional_place(false)?.map(|place| place.to_string());
             if words.keyword("LIMIT") {
-                argv.push("-n".to_owned());
-                argv.push(words.word("a number")?);
+                argv.push(format!("--number={}", words.word("a number")?));
             }
-            Ok(command(argv))
+            Ok(command(with_words(argv, place)))
         }
         "REFERENCE" => {
             let place = words.optional_place(false)?;
-            let mut argv = line(&["show"]);
-            if let Some(place) = place {
-                let kind = if place.has_hash() { "commit" } else { "reference" };
-                argv.extend([place
-                    .name
-                    .clone()
-                    .filter(|_| !place.has_hash())
-                    .unwrap_or_else(|| place.to_string())]);
-                argv.extend(line(&["--as", kind]));
-            }
-            Ok(command(argv))
+            let Some(place) = place else { return Ok(command(line(&["show"]))) };
+            let kind = if place.has_hash() { "commit" } else { "reference" };
+            let name = place.name.clone().filter(|_| !place.has_hash());
+            let word = name.unwrap_or_else(|| place.to_string());
+            Ok(command(with_words(line(&["show", "--as", kind]), [word])))
         }
         kind => {
             let mut argv = line(&["content", "get", "--type", &kind.to_ascii_lowercase()]);
             let place = words.optional_place(true)?;
             reference(place, &mut argv);
-            argv.push(words.word("a key")?);
-            Ok(command(argv))
+            Ok(command(with_words(argv, [words.word("a key")?])))
         }
     }
 }
@@ -245,21 +259,18 @@ fn merge(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
     }
     words.kind();
     let source = words.place("a branch or tag")?;
-    argv.push(source.to_string());
     if words.keyword("INTO") {
-        argv.push("--into".to_owned());
-        argv.push(words.word("a branch")?);
+        argv.push(format!("--into={}", words.word("a branch")?));
     }
-    let modes = ["NORMAL", "FORCE", "DROP"];
     if words.keyword("BEHAVIOR") {
-        argv.push(format!("--mode={}", words.one_of(&modes)?));
+        argv.push(format!("--mode={}", words.one_of(&mode::NAMES)?));
     }
     if words.keyword("BEHAVIORS") {
         for (key, mode) in words.assignments()? {
             argv.push(format!("--key-mode={key}={mode}"));
         }
     }
-    Ok(command(argv))
+    Ok(command(with_words(argv, [source.to_string()])))
 }
 
 fn revert(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
@@ -269,7 +280,7 @@ fn revert(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
         argv.push("--dry-run".to_owned());
     }
     words.expect("OF")?;
-    argv.extend(words.listed("a key")?);
+    let keys = words.listed("a key")?;
     let mut branch = None;
     if words.keyword("ON") {
         words.kind();
@@ -285,27 +296,27 @@ fn revert(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
         point_text(branch.as_deref(), Some(at), words.here())?
     };
     if let Some(branch) = branch {
-        argv.extend(["--ref".to_owned(), branch]);
+        argv.push(format!("--ref={branch}"));
     }
-    argv.extend(["--to".to_owned(), to]);
+    argv.push(format!("--to={to}"));
     if words.keyword("ALLOW") {
         words.expect("DELETES")?;
         argv.push("--allow-deletes".to_owned());
     }
-    Ok(command(argv))
+    Ok(command(with_words(argv, keys)))
 }
 
 /// `ON [type] ref`
 fn on(words: &mut Cursor<'_>, argv: &mut Vec<String>) -> Result<(), Trouble> {
     if words.keyword("ON") {
         words.kind();
-        argv.extend(["--ref".to_owned(), words.word("a branch")?]);
+        argv.push(format!("--ref={}", words.word("a branch")?));
     }
     Ok(())
 }
 
 fn reference(place: Option<RefSpec>, argv: &mut Vec<String>) {
-    argv.extend(place.into_iter().flat_map(|place| ["--ref".to_owned(), place.to_string()]));
+    argv.extend(place.map(|place| format!("--ref={place}")));
 }
 
 /// A point as text; without a name it counts from where the shell stands.

@@ -21,6 +21,9 @@ fn scripts_fall_into_statements() {
     check("MERGE dev;\nlog", &["MERGE dev", "log"]);
     check("# a remark\n-- another; one\nlog", &["log"]);
     check("log main --json", &["log main --json"]);
+    check("MERGE DRY\ndev\nINTO main;", &["MERGE DRY dev INTO main"]);
+    check("SHOW TABLE\n  a.t;\nlog", &["SHOW TABLE   a.t", "log"]);
+    check("show\nmerge dev\ndrop branch\nx", &["show", "merge dev", "drop branch x"]);
     check("log \\\n main", &["log   main"]);
     check("content commit -m 'one; two\nthree'", &["content commit -m 'one; two\nthree'"]);
     check("LIST CONTENTS FILTER \"a == 'x;y'\"", &["LIST CONTENTS FILTER \"a == 'x;y'\""]);
@@ -65,17 +68,17 @@ const HASH: &str = "cafebabe00112233445566778899aabbccddeeff00112233445566778899
 
 #[test]
 fn references() {
-    check("create branch dev", "branch create dev");
-    check("CREATE BRANCH IF NOT EXISTS dev FROM main", "branch create dev --from main (Existing)");
-    check("CREATE TAG v1 FROM main AT ~2", "tag create v1 --from main~2");
-    check(&format!("CREATE TAG v1 AT COMMIT {HASH}"), &format!("tag create v1 --from here@{HASH}"));
-    check("CREATE TAG v1 AT 2026-05-01", "tag create v1 --from here*2026-05-01T00:00:00Z");
-    check("CREATE BRANCH 'if' FROM `from`", "branch create if --from from");
-    check("DROP BRANCH dev", "branch delete dev");
-    check("DROP TAG IF EXISTS v1", "tag delete v1 (Missing)");
-    check("ASSIGN BRANCH dev TO main", "branch assign dev --to main");
-    check("ASSIGN BRANCH TO main AT ^2", "branch assign here --to main^2");
-    check("ASSIGN TAG v1", "tag assign v1 --to here");
+    check("create branch dev", "branch create -- dev");
+    check("CREATE BRANCH IF NOT EXISTS dev FROM main", "branch create --from=main -- dev (Existing)");
+    check("CREATE TAG v1 FROM main AT ~2", "tag create --from=main~2 -- v1");
+    check(&format!("CREATE TAG v1 AT COMMIT {HASH}"), &format!("tag create --from=here@{HASH} -- v1"));
+    check("CREATE TAG v1 AT 2026-05-01", "tag create --from=here*2026-05-01T00:00:00Z -- v1");
+    check("CREATE BRANCH 'if' FROM `from`", "branch create --from=from -- if");
+    check("DROP BRANCH dev", "branch delete -- dev");
+    check("DROP TAG IF EXISTS v1", "tag delete -- v1 (Missing)");
+    check("ASSIGN BRANCH dev TO main", "branch assign --to=main -- dev");
+    check("ASSIGN BRANCH TO main AT ^2", "branch assign --to=main^2 -- here");
+    check("ASSIGN TAG v1", "tag assign --to=here -- v1");
     check("LIST REFERENCES", "branch list --all");
     check(
         "LIST REFERENCES STARTING WITH 'dev' CONTAINING x",
@@ -83,8 +86,8 @@ fn references() {
     );
     check("LIST REFERENCES FILTER \"refType == 'TAG'\"", "branch list --all --filter=refType == 'TAG'");
     check("SHOW REFERENCE", "show");
-    check("SHOW REFERENCE dev", "show dev --as reference");
-    check("SHOW REFERENCE dev AT ~1", "show dev~1 --as commit");
+    check("SHOW REFERENCE dev", "show --as reference -- dev");
+    check("SHOW REFERENCE dev AT ~1", "show --as commit -- dev~1");
     check("USE BRANCH dev", "use dev branch");
     check(
         "USE REFERENCE dev AT TIMESTAMP 2026-05-01T10:00:00+02:00",
@@ -95,44 +98,44 @@ fn references() {
 #[test]
 fn logs_and_merges() {
     check("show log", "log");
-    check("SHOW LOG dev LIMIT 5", "log dev -n 5");
-    check("SHOW LOG ON BRANCH dev AT ~3", "log dev~3");
-    check("SHOW LOG AT ~1 LIMIT 1", "log here~1 -n 1");
-    check("MERGE dev", "merge dev");
-    check("MERGE DRY BRANCH dev INTO main BEHAVIOR force", "merge --dry-run dev --into main --mode=FORCE");
+    check("SHOW LOG dev LIMIT 5", "log --number=5 -- dev");
+    check("SHOW LOG ON BRANCH dev AT ~3", "log -- dev~3");
+    check("SHOW LOG AT ~1 LIMIT 1", "log --number=1 -- here~1");
+    check("MERGE dev", "merge -- dev");
+    check("MERGE DRY BRANCH dev INTO main BEHAVIOR force", "merge --dry-run --into=main --mode=FORCE -- dev");
     check(
         "MERGE dev AT ~1 BEHAVIOR NORMAL BEHAVIORS a.b = DROP AND c=FORCE",
-        "merge dev~1 --mode=NORMAL --key-mode=a.b=DROP --key-mode=c=FORCE",
+        "merge --mode=NORMAL --key-mode=a.b=DROP --key-mode=c=FORCE -- dev~1",
     );
-    check("merge dry into main", "merge dry --into main");
-    check("merge tag into main", "merge tag --into main");
+    check("merge dry into main", "merge --into=main -- dry");
+    check("merge tag into main", "merge --into=main -- tag");
 }
 
 #[test]
 fn contents() {
     check(
         "CREATE NAMESPACE a.b ON dev SET x = 'y z' AND k=v",
-        "content commit --namespace --new --put a.b --ref dev --property=x=y z --property=k=v",
+        "content commit --namespace --new --put=a.b --ref=dev --property=x=y z --property=k=v",
     );
     check(
         "ALTER NAMESPACE a ON BRANCH dev SET x=\"y\" REMOVE k AND l",
-        "content alter a --ref dev --property=x=y --remove-property=k --remove-property=l",
+        "content alter --ref=dev --property=x=y --remove-property=k --remove-property=l -- a",
     );
-    check("DROP TABLE a.t ON dev", "content delete --type table a.t --ref dev");
-    check("DROP NAMESPACE a", "content delete --type namespace a");
-    check("SHOW TABLE ON dev AT ~1 a.t", "content get --type table --ref dev~1 a.t");
-    check("SHOW VIEW a.v", "content get --type view a.v");
+    check("DROP TABLE a.t ON dev", "content delete --type table --ref=dev -- a.t");
+    check("DROP NAMESPACE a", "content delete --type namespace -- a");
+    check("SHOW TABLE ON dev AT ~1 a.t", "content get --type table --ref=dev~1 -- a.t");
+    check("SHOW VIEW a.v", "content get --type view -- a.v");
     check("LIST CONTENTS", "content list");
     check(
         "LIST CONTENTS ON dev STARTING WITH 'a.'",
-        "content list --ref dev --filter=entry.encodedKey.startsWith('a.')",
+        "content list --ref=dev --filter=entry.encodedKey.startsWith('a.')",
     );
-    check("LIST CONTENTS AT 2026-05-01T00:00:00Z", "content list --ref here*2026-05-01T00:00:00Z");
+    check("LIST CONTENTS AT 2026-05-01T00:00:00Z", "content list --ref=here*2026-05-01T00:00:00Z");
     check(
         "REVERT CONTENT OF a.t AND b ON dev TO STATE ON main AT ~1 ALLOW DELETES",
-        "revert a.t b --ref dev --to main~1 --allow-deletes",
+        "revert --ref=dev --to=main~1 --allow-deletes -- a.t b",
     );
-    check("REVERT CONTENT DRY OF a.t TO STATE AT ~1", "revert --dry-run a.t --to here~1");
+    check("REVERT CONTENT DRY OF a.t TO STATE AT ~1", "revert --dry-run --to=here~1 -- a.t");
 }
 
 #[test]

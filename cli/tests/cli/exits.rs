@@ -130,6 +130,8 @@ fn the_program_ends_with_its_codes() {
     lochan().arg("nonsense").assert().code(2);
     lochan().args(["merge", "a", "b", "c"]).assert().code(2);
     lochan().args(["help", "exit-codes"]).assert().code(0);
+    let codes = lochan().arg("exit-codes").assert().code(0);
+    assert!(codes.get_output().stdout.iter().filter(|byte| **byte == b'\n').count() > 5);
     // Nothing listens on the port of a listener that was closed again.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let gone = lochan().args(["--json", "log", "--endpoint", &format!("http://{free}/")]).assert().code(5);

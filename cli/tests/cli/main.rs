@@ -6,6 +6,7 @@
     reason = "a panic here is a failed test, helpers included"
 )]
 
+mod completion;
 mod exits;
 mod ext;
 mod help;

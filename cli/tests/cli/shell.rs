@@ -108,6 +108,16 @@ fn a_mistyped_first_word_is_understood() {
 }
 
 #[test]
+fn a_hint_can_be_pasted() {
+    let stub = stub();
+    assert!(script(&stub, "lochan sh", "lochan log dev --oneline").stdout.contains("Add"));
+    let ran = script(&stub, "lochan sh", "USE TAG dev");
+    assert!(ran.stderr.contains("hint: say `USE BRANCH dev`"), "{}", ran.all());
+    let ran = script(&stub, "lochan sh", "SHOW LOG AT ~1");
+    assert!(!ran.stderr.contains("unexpected argument"), "{}", ran.all());
+}
+
+#[test]
 fn each_statement_writes_a_document() {
     let stub = stub();
     let ran = script(&stub, "lochan sh --json", "branch; log dev");

@@ -31,6 +31,10 @@ pub struct Args {
     pub extended: bool,
 }
 
+/// Types of contents as people type them.
+pub const TYPES: [&str; 5] = ["table", "view", "delta", "namespace", "function"];
+
+/// Reads one of [`TYPES`], or the API's word for it, in any case.
 pub fn parse_type(text: &str) -> Result<ContentType, String> {
     match text.to_ascii_lowercase().replace('-', "_").as_str() {
         "table" | "iceberg_table" => Ok(ContentType::IcebergTable),

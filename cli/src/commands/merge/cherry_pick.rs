@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(short = 'b', long, visible_alias = "branch", value_name = "BRANCH")]
     pub into: Option<String>,
     /// The branch or tag the commits are on, when they are given as hashes; only for the record
-    #[arg(short = 's', long, alias = "source-ref", value_name = "NAME")]
+    #[arg(short = 's', long, alias = "source-ref", value_name = "REFERENCE")]
     pub from: Option<String>,
     /// Only when the branch's head is this commit (without it: the head read just before)
     #[arg(long, short = 'c', value_name = "HASH", alias = "condition")]

@@ -35,7 +35,8 @@ pub async fn run(asked: Move<'_>, session: &Session) -> Result<Done, Error> {
     let head = session.client.reference(asked.name, &Default::default()).await?;
     if let Some(wanted) = asked.kind.filter(|kind| *kind != head.kind) {
         let (is, wanted) = (kind_word(head.kind), kind_word(wanted));
-        return Err(Error::WrongKind { name: asked.name.to_owned(), is, wanted });
+        let instead = format!("lochan {is} assign {} to POINT", asked.name);
+        return Err(Error::WrongKind { name: asked.name.to_owned(), is, wanted, instead });
     }
     let name = head.name.clone().unwrap_or_else(|| asked.name.to_owned());
     let read = Resolved { name: head.name, kind: Some(head.kind), hash: head.hash.unwrap_or_default() };

@@ -15,10 +15,17 @@ pub struct Args {
     pub shell: Shell,
 }
 
-/// Prints the script.
+/// Prints the script. Those of the usual shells ask this program with every completion, the others know words and options.
 pub fn run(args: &Args, host: &mut Host) -> Result<u8, Error> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "lochan", &mut script);
-    host.write(&script)?;
+    match args.shell {
+        Shell::Bash => host.write(include_bytes!("../../complete/scripts/bash.sh"))?,
+        Shell::Zsh => host.write(include_bytes!("../../complete/scripts/zsh.sh"))?,
+        Shell::Fish => host.write(include_bytes!("../../complete/scripts/fish.fish"))?,
+        other => {
+            let mut script = Vec::new();
+            clap_complete::generate(other, &mut Cli::command(), "lochan", &mut script);
+            host.write(&script)?;
+        }
+    }
     Ok(0)
 }

@@ -24,6 +24,6 @@ impl Report for ExitCodes {
     }
 
     fn human(&self, page: &mut Page) {
-        page.line(&exit::table());
+        exit::table().lines().for_each(|line| page.line(line));
     }
 }

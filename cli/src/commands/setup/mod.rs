@@ -1,5 +1,6 @@
 //! The program itself: settings, the server's nature, completions, manuals.
 
+pub mod complete;
 pub mod completions;
 pub mod config;
 pub mod exit_codes;

@@ -8,7 +8,7 @@ use lochan_api_spec::nessie::model::ContentKey;
 use lochan_api_spec::nessie::v2::trees::{GetEntries, get_all_references, get_entries};
 use tokio::runtime::Runtime;
 
-use super::complete::Known;
+use super::Known;
 use crate::args::key;
 use crate::commands::Session;
 
