@@ -11,7 +11,7 @@ use lochan_api_spec::syntax::Instant;
 
 use crate::args::Colour;
 
-/// Columns of a line where nothing says how many there are.
+/// Columns of a terminal that does not say how many it has.
 pub const COLUMNS_DEFAULT: usize = 80;
 
 /// Columns below which nothing is cut any shorter.
@@ -92,9 +92,9 @@ impl Host {
         self.vars.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// Columns of a line.
+    /// Columns of a line; without a terminal nothing is cut or broken.
     pub fn columns(&self) -> usize {
-        self.screen.map_or(COLUMNS_DEFAULT, |screen| screen.columns)
+        self.screen.map_or(usize::MAX, |screen| screen.columns)
     }
 
     /// Applies `--color`.

@@ -19,8 +19,14 @@ pub const HASH_DIGITS_SHORT: usize = 12;
 /// Columns that an age takes: `119 seconds ago`.
 pub const AGE_COLUMNS: usize = 15;
 
+/// Columns that a message has at least beside other things on its line.
+pub const SUBJECT_COLUMNS_MIN: usize = 16;
+
 /// Columns below which no message is cut, however narrow the line.
 const MESSAGE_COLUMNS_MIN: usize = 32;
+
+/// Columns to which short messages are filled, so that the ages behind them stand below each other.
+const MESSAGE_COLUMNS_FILLED_MAX: usize = 47;
 
 /// What colours mean.
 pub mod style {
@@ -182,7 +188,7 @@ impl Page {
         let room = self.message_columns(taken + columns(digits) + 4 + AGE_COLUMNS);
         let mut message = first_line(&self.message(&meta.message), room);
         if padded {
-            message = pad(&message, room);
+            message = pad(&message, room.min(MESSAGE_COLUMNS_FILLED_MAX));
         }
         let age = meta.commit_time.map(|at| self.ago(at)).unwrap_or_default();
         format!("{}  {message}  {}", self.paint(style::HASH, digits), self.paint(style::FAINT, &age))

@@ -36,7 +36,7 @@ fn a_log_for_people_and_for_programs() {
     ---- exit 0
     "#);
     assert_snapshot!(run(&stub, "lochan log main -n 2 --oneline --full").all(), @r#"
-    c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3 (main) Merged dev at b2b2b2b2b2b2b2b2b…  2 minutes ago
+    c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3 (main) Merged dev at b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2 into main  2 minutes ago
     a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1 (tag v1) Begin  59 minutes ago
     2 shown; older ones with --all or -n
     ---- stderr
@@ -95,8 +95,7 @@ fn a_diff_names_what_changed() {
     + ns."new.er"  table, no snapshot, metadata m1.json
     ~ ns.t  table
         snapshot  5 → 6
-        metadata  s3://b/t/metadata/00001-aaaaaaaa.metadata.json
-                  s3://b/t/metadata/00002-bbbbbbbb.metadata.json
+        metadata  s3://b/t/metadata/00001-aaaaaaaa.metadata.json → s3://b/t/metadata/00002-bbbbbbbb.metadata.json
 
     3 keys: 1 added, 1 removed, 1 changed
     ---- stderr

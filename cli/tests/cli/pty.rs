@@ -107,6 +107,46 @@ fn stub() -> Stub {
 }
 
 #[test]
+fn lines_fit_into_the_terminal() {
+    let branch_at = |name: &str| {
+        serde_json::json!({ "type": "BRANCH", "name": name, "hash": hash("b2"), "metadata": {
+            "numCommitsAhead": 3, "numCommitsBehind": 12,
+            "commitMetaOfHEAD": meta("b2", 10, "ann", "Create the tables of the third quarter and fill them") } })
+    };
+    let listed = |names: &[&str]| {
+        let references: Vec<_> = names.iter().map(|name| branch_at(name)).collect();
+        let body = serde_json::json!({ "hasMore": false, "token": null, "references": references });
+        Stub::start(vec![
+            config(),
+            ("GET /api/v2/trees", 200, body.to_string()),
+            (
+                "GET /api/v2/trees/-/history",
+                200,
+                log(vec![meta("b2", 10, "ann", "Create the tables and fill them")], false),
+            ),
+        ])
+    };
+    let long = format!("feature/{}", "x".repeat(60));
+    for names in [
+        &["dev", "main"][..],
+        &["dev", &long],
+        &["one-of-some", "two-of-some", "three-of-some", "four-of-some"],
+    ] {
+        let (stub, home) = (listed(names), tempfile::tempdir().unwrap());
+        for words in [&["branch", "list", "-x", "--all"][..], &["log", "--oneline"]] {
+            let (code, seen) = Terminal::start(lochan(&stub, home.path()).args(words)).end();
+            assert_eq!(code, 0, "{seen}");
+            for line in seen.lines() {
+                let shown = anstream::adapter::strip_str(line).to_string();
+                let width = shown.trim_end().chars().count();
+                assert!(width <= 80 || shown.contains(&long), "{width} columns: {shown}");
+            }
+            assert!(seen.contains("Create"), "{seen}");
+        }
+    }
+}
+
+#[test]
 fn the_shell_completes_runs_and_remembers() {
     let (stub, home) = (stub(), tempfile::tempdir().unwrap());
     let mut terminal = Terminal::start(lochan(&stub, home.path()).arg("sh"));
@@ -133,6 +173,16 @@ fn the_shell_completes_runs_and_remembers() {
     terminal.type_in("log 'two\r");
     terminal.type_in("lines'\r");
     terminal.wait("is no point");
+    terminal.wait("lochan dev> ");
+    // The middle of a statement asks for the rest, an empty line gives it up.
+    terminal.type_in("SHOW LOG\r");
+    terminal.wait("Add a table");
+    terminal.type_in("USE BRANCH\r");
+    terminal.type_in("main\r");
+    terminal.wait("lochan main> ");
+    terminal.type_in("USE BRANCH\r\r");
+    terminal.wait("found the end");
+    terminal.type_in("USE BRANCH dev\r");
     terminal.wait("lochan dev> ");
     terminal.type_in("CONNECT TO http://h USING token = x\r");
     terminal.wait("is not known here");

@@ -6,8 +6,11 @@ use lochan_api_spec::nessie::model::{CommitMetaV2, LogEntryV2, Operation, Refere
 use serde_json::Value;
 
 use crate::commands::kind_word;
-use crate::output::page::{Page, style};
+use crate::output::page::{Page, columns, style};
 use crate::output::{Report, summary};
+
+/// Columns that `, … 12 more` takes.
+const MORE_COLUMNS: usize = 11;
 
 /// Names of references by the hash of their head.
 pub type Names = HashMap<String, Vec<(ReferenceKind, String)>>;
@@ -23,17 +26,24 @@ pub fn names(references: &[ReferenceV2]) -> Names {
     names
 }
 
-/// The names at a commit, in brackets.
-pub fn decoration(page: &Page, names: &Names, meta: &CommitMetaV2) -> String {
+/// The names at a commit, in brackets; of those that do not fit into `most` columns the first alone is shown.
+pub fn decoration(page: &Page, names: &Names, meta: &CommitMetaV2, most: usize) -> String {
     let Some(here) = meta.hash.as_ref().and_then(|hash| names.get(hash)) else { return String::new() };
-    let words: Vec<String> = here
-        .iter()
-        .map(|(kind, name)| match kind {
-            ReferenceKind::Tag => format!("{} {}", kind_word(*kind), page.name(name)),
-            _ => page.name(name),
-        })
-        .collect();
-    format!(" ({})", words.join(", "))
+    let word = |(kind, name): &(ReferenceKind, String)| match kind {
+        ReferenceKind::Tag => format!("{} {}", kind_word(*kind), page.name(name)),
+        _ => page.name(name),
+    };
+    let mut out = String::new();
+    for (shown, name) in here.iter().enumerate() {
+        let longer = format!("{out}{}{}", if shown > 0 { ", " } else { "" }, word(name));
+        let rest = if shown + 1 < here.len() { MORE_COLUMNS } else { 0 };
+        if shown > 0 && columns(&longer) + rest + 3 > most {
+            out.push_str(&format!(", … {} more", here.len() - shown));
+            break;
+        }
+        out = longer;
+    }
+    format!(" ({out})")
 }
 
 /// Writes a commit: hash and names, who, when, message, and what it did when that was fetched.
@@ -42,7 +52,8 @@ pub fn write(page: &mut Page, entry: &LogEntryV2, names: &Names) {
     let meta = &entry.commit_meta;
     let hash = meta.hash.as_deref().unwrap_or_default();
     let title = format!("{} {}", page.paint(style::HASH, "commit"), page.hash(hash));
-    let title = format!("{title}{}", decoration(page, names, meta));
+    let room = page.columns().saturating_sub(columns(&title));
+    let title = format!("{title}{}", decoration(page, names, meta, room));
     page.line(&title);
     if meta.parent_commit_hashes.len() > 1 {
         let parents: Vec<String> = meta.parent_commit_hashes.iter().map(|hash| page.hash(hash)).collect();

@@ -11,7 +11,7 @@ use crate::args::{key, point};
 use crate::commands::{Done, Session, cel, parse_point};
 use crate::error::Error;
 use crate::output::Report;
-use crate::output::page::{AGE_COLUMNS, Page, columns, first_line, style};
+use crate::output::page::{AGE_COLUMNS, Page, SUBJECT_COLUMNS_MIN, columns, first_line, style};
 
 /// How many commits are shown when nobody said how many.
 const COMMITS_DEFAULT: usize = 50;
@@ -177,8 +177,12 @@ impl Report for Log {
                 let meta = &entry.commit_meta;
                 let age = meta.commit_time.map(|at| page.ago(at)).unwrap_or_default();
                 let hash = page.hash(meta.hash.as_deref().unwrap_or_default());
-                let front = format!("{hash}{} ", entry::decoration(page, &self.names, meta));
-                let room = page.message_columns(columns(&front) + 2 + AGE_COLUMNS);
+                // What is left goes to the message, and names leave it so much.
+                let left = page.columns().saturating_sub(columns(&hash) + 3 + AGE_COLUMNS);
+                let names = left.saturating_sub(SUBJECT_COLUMNS_MIN);
+                let names = entry::decoration(page, &self.names, meta, names);
+                let front = format!("{hash}{names} ");
+                let room = left.saturating_sub(columns(&names)).max(SUBJECT_COLUMNS_MIN);
                 let message = first_line(&page.message(&meta.message), room);
                 let line = format!("{front}{message}  {}", page.paint(style::FAINT, &age));
                 page.line(&line);

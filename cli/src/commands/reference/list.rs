@@ -8,7 +8,13 @@ use serde_json::Value;
 use crate::commands::{Done, Session, cel, kind_word};
 use crate::error::Error;
 use crate::output::Report;
-use crate::output::page::{AGE_COLUMNS, Page, columns, first_line, pad, style, widest};
+use crate::output::page::{AGE_COLUMNS, Page, SUBJECT_COLUMNS_MIN, columns, first_line, pad, style, widest};
+
+/// Columns to which names are filled at most.
+const NAME_COLUMNS_FILLED_MAX: usize = 32;
+
+/// In front of a message that has a line of its own.
+const INDENT: &str = "          ";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -67,7 +73,10 @@ impl Report for References {
             return page.line(&text);
         }
         let mixed = references.iter().any(|reference| reference.kind != self.kind);
-        let width = widest(references.iter().filter_map(|reference| reference.name.as_deref()));
+        let names = references.iter().filter_map(|reference| reference.name.as_deref());
+        // A name that is much longer than the others stands out rather than to move them all.
+        let width = widest(names.filter(|name| columns(name) <= NAME_COLUMNS_FILLED_MAX));
+        let mut lines = Vec::with_capacity(references.len());
         for reference in references {
             let name = reference.name.as_deref().unwrap_or_default();
             let star = if reference.kind == ReferenceKind::Branch && name == self.default_branch {
@@ -81,13 +90,10 @@ impl Report for References {
             } else {
                 String::new()
             };
-            let mut line = format!("{star}{kind}{}  {head}", page.name(&pad(name, width)));
-            let taken = columns(&line);
-            if let Some(extended) = extended(page, reference, taken) {
-                line.push_str(&extended);
-            }
-            page.line(&line);
+            let front = format!("{star}{kind}{}  {head}", page.name(&pad(name, width)));
+            lines.push((front, extended(page, reference)));
         }
+        write(page, lines);
     }
 
     fn long(&self) -> bool {
@@ -95,23 +101,51 @@ impl Report for References {
     }
 }
 
-fn extended(page: &Page, reference: &ReferenceV2, taken: usize) -> Option<String> {
+/// What stands behind a reference and its head: distance, newest message, age.
+struct Extended {
+    distance: String,
+    message: String,
+    age: String,
+}
+
+fn extended(page: &Page, reference: &ReferenceV2) -> Option<Extended> {
     let metadata = reference.metadata.as_ref()?;
     let distance = match (metadata.num_commits_ahead, metadata.num_commits_behind) {
         (Some(ahead), Some(behind)) => format!("+{ahead} -{behind}"),
         _ => String::new(),
     };
-    let mut out = format!("  {}", page.paint(style::CHANGED, &pad(&distance, 8)));
-    if let Some(meta) = &metadata.commit_meta_of_head {
-        let age = meta.commit_time.map(|at| page.ago(at)).unwrap_or_default();
-        let room = page.message_columns(taken + columns(&out) + 4 + AGE_COLUMNS);
-        out.push_str(&format!(
-            "  {}  {}",
-            pad(&first_line(&page.message(&meta.message), room), room),
-            page.paint(style::FAINT, &age)
-        ));
+    let head = metadata.commit_meta_of_head.as_ref();
+    let message = head.map(|meta| page.message(&meta.message)).unwrap_or_default();
+    let age = head.and_then(|meta| meta.commit_time).map(|at| page.ago(at)).unwrap_or_default();
+    Some(Extended { distance, message, age })
+}
+
+/// Writes lines whose parts stand below each other. Where names leave no room for messages, these get lines of their own.
+fn write(page: &mut Page, lines: Vec<(String, Option<Extended>)>) {
+    let all = || lines.iter().filter_map(|(_, extended)| extended.as_ref());
+    let distance = widest(all().map(|extended| extended.distance.as_str()));
+    let front = widest(lines.iter().map(|(front, _)| front.as_str())) + 2 + distance;
+    let room = |taken: usize| page.columns().saturating_sub(taken + 4 + AGE_COLUMNS);
+    let beside = room(front) >= SUBJECT_COLUMNS_MIN;
+    let room = if beside { room(front) } else { room(INDENT.len()) };
+    let messages: Vec<String> = all().map(|extended| first_line(&extended.message, room)).collect();
+    let width = widest(messages.iter().map(String::as_str));
+    let mut messages = messages.into_iter();
+    for (front, extended) in lines {
+        let Some(Extended { distance: steps, age, .. }) = extended else {
+            page.line(&front);
+            continue;
+        };
+        let front = format!("{front}  {}", page.paint(style::CHANGED, &pad(&steps, distance)));
+        let age = page.paint(style::FAINT, &age);
+        let behind = format!("{}  {age}", pad(&messages.next().unwrap_or_default(), width));
+        if beside {
+            page.line(&format!("{front}  {behind}"));
+        } else {
+            page.line(&front);
+            page.line(&format!("{INDENT}{behind}"));
+        }
     }
-    Some(out)
 }
 
 /// A branch or tag on its own, as `show` has it.
