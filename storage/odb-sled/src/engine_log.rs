@@ -20,10 +20,10 @@ use crate::{
 };
 
 /// Size of a segment of the log, in bytes: what sled is opened with.
-const SEGMENT_BYTES: usize = 512 * 1024;
-const HEADER_BYTES: usize = 20;
+pub(crate) const SEGMENT_BYTES: usize = 512 * 1024;
+pub(crate) const HEADER_BYTES: usize = 20;
 /// No message begins in the last bytes of a segment.
-const MESSAGE_HEADER_BYTES_MAX: usize = 32;
+pub(crate) const MESSAGE_HEADER_BYTES_MAX: usize = 32;
 const FLIP: i64 = i64::MAX;
 const KIND_CAP: u8 = 2;
 /// A change of one row, and its first byte where it sets that row.
@@ -31,7 +31,7 @@ const KIND_LINK: u8 = 10;
 const SET: &u8 = &0;
 /// Objects looked for in a damaged log.
 const OBJECTS_MAX: usize = 1 << 20;
-const KIND_LAST: u8 = 11;
+pub(crate) const KIND_LAST: u8 = 11;
 /// How far ahead of a segment's own number one may be that overwrites it.
 const AHEAD_MAX: u64 = 1 << 24;
 /// Name of a snapshot, before the position in the log that it reaches to.
@@ -42,15 +42,19 @@ const SNAPSHOT: &str = "snap.";
 pub(crate) enum Verdict {
     /// As the mark says, as far as can be told from outside.
     Sound,
-    /// Something is odd that may be right; the rows must be counted.
-    Unsure,
+    /// Something is odd that may be right; the rows must be counted. Where, and what is wrong if it is wrong.
+    Unsure(Option<Place>),
     /// Something below the mark is damaged.
-    Damaged {
-        /// Where in `sled/db`.
-        offset: u64,
-        /// What is wrong there.
-        detail: String,
-    },
+    Damaged(Place),
+}
+
+/// A place that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Where in `sled/db`.
+    pub offset: u64,
+    /// What is wrong there.
+    pub detail: String,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -90,13 +94,13 @@ pub(crate) fn look(engine: &Path, mark: Mark) -> io::Result<Verdict> {
             if lsn >= lowest && lsn <= mark.log && !segments.contains_key(&lsn) {
                 let detail =
                     format!("the header of the segment of log position {lsn} does not fit its check sum");
-                return Ok(Verdict::Damaged { offset, detail });
+                return Ok(Verdict::Damaged(Place { offset, detail }));
             }
         }
     }
     // From here on segments follow one another without a gap, and none is used anew.
     let tail = segments.values().map(|segment| segment.max_stable).max().map_or(lowest, base).max(lowest);
-    let mut verdict = if length < mark.main_bytes { Verdict::Unsure } else { Verdict::Sound };
+    let mut verdict = if length < mark.main_bytes { Verdict::Unsure(None) } else { Verdict::Sound };
     let mut covered = tail;
     for (lsn, Segment { offset, .. }) in segments.range(..=mark.log) {
         if *lsn >= tail && *lsn != covered {
@@ -112,25 +116,32 @@ pub(crate) fn look(engine: &Path, mark: Mark) -> io::Result<Verdict> {
         if end >= SEGMENT_BYTES || reached > mark.log {
             continue;
         }
-        let damaged = |detail: &str| Verdict::Damaged {
+        let place = |detail: &str| Place {
             offset: offset + end as u64,
             detail: format!("a message at log position {reached} {detail}"),
         };
         match behind(bytes, end, number) {
-            Behind::Same if *lsn >= tail => {
-                return Ok(damaged("does not fit its check sum, and sound ones follow it"));
+            Behind::Same => {
+                let place = place("does not fit its check sum, and sound ones follow it");
+                if *lsn >= tail {
+                    return Ok(Verdict::Damaged(place));
+                }
+                // A segment that was free may have been overwritten in parts, in any order, when the power was cut.
+                verdict = Verdict::Unsure(Some(place));
             }
-            // A segment that was free may have been overwritten in parts, in any order, when the power was cut.
-            Behind::Same => verdict = Verdict::Unsure,
-            _ if *lsn >= tail => return Ok(damaged("does not fit its check sum, but was acknowledged")),
+            _ if *lsn >= tail => {
+                return Ok(Verdict::Damaged(place("does not fit its check sum, but was acknowledged")));
+            }
             Behind::Newer => {}
-            Behind::Mended => return Ok(damaged("does not fit its check sum")),
-            Behind::Nothing => verdict = Verdict::Unsure,
+            Behind::Mended => return Ok(Verdict::Damaged(place("does not fit its check sum"))),
+            Behind::Nothing => {
+                verdict = Verdict::Unsure(Some(place("is the first that does not fit its check sum")))
+            }
         }
     }
     if mark.log >= from.max(tail) && covered <= mark.log {
         let detail = format!("the log ends at position {covered}, but was acknowledged up to {}", mark.log);
-        return Ok(Verdict::Damaged { offset: length, detail });
+        return Ok(Verdict::Damaged(Place { offset: length, detail }));
     }
     Ok(verdict)
 }
@@ -184,11 +195,11 @@ pub(crate) fn snapshot_end(engine: &Path) -> io::Result<i64> {
     Ok(newest)
 }
 
-fn base(lsn: i64) -> i64 {
+pub(crate) fn base(lsn: i64) -> i64 {
     lsn.max(0) / SEGMENT_BYTES as i64 * SEGMENT_BYTES as i64
 }
 
-fn read<'b>(file: &File, offset: u64, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
+pub(crate) fn read<'b>(file: &File, offset: u64, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
     let mut filled = 0;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         match file.read_at(rest, offset + filled as u64) {
@@ -202,7 +213,7 @@ fn read<'b>(file: &File, offset: u64, buffer: &'b mut [u8]) -> io::Result<&'b [u
 }
 
 /// Log position and highest stable position of a segment header, if it fits its check sum.
-fn header(bytes: &[u8; HEADER_BYTES]) -> Option<(i64, i64)> {
+pub(crate) fn header(bytes: &[u8; HEADER_BYTES]) -> Option<(i64, i64)> {
     let (check, rest) = bytes.split_first_chunk::<4>()?;
     if crc32fast::hash(rest) != u32::from_le_bytes(*check) ^ u32::MAX {
         return None;
@@ -212,15 +223,27 @@ fn header(bytes: &[u8; HEADER_BYTES]) -> Option<(i64, i64)> {
     Some((i64::from_le_bytes(*lsn) ^ FLIP, max_stable))
 }
 
-/// A message of the log that fits its check sum.
+/// The header of the segment that begins at `lsn`, as [`header`] reads it.
+pub(crate) fn encode_header(lsn: i64, max_stable: i64) -> [u8; HEADER_BYTES] {
+    let mut rest = (lsn ^ FLIP).to_le_bytes().to_vec();
+    rest.extend((max_stable ^ FLIP).to_le_bytes());
+    let mut bytes = [0; HEADER_BYTES];
+    let check = (crc32fast::hash(&rest) ^ u32::MAX).to_le_bytes();
+    for (to, from) in bytes.iter_mut().zip(check.into_iter().chain(rest)) {
+        *to = from;
+    }
+    bytes
+}
+
+/// A message of the log.
 #[derive(Debug, Clone, Copy)]
-struct Message {
+pub(crate) struct Message {
     kind: u8,
-    segment: u64,
+    pub segment: u64,
     /// Header alone, in bytes.
     head: usize,
     /// Header and body, in bytes.
-    length: usize,
+    pub length: usize,
 }
 
 /// The message at the start of `bytes`, if it is valid.
@@ -229,29 +252,34 @@ fn message(bytes: &[u8]) -> Option<Message> {
 }
 
 /// The message at the start of `bytes`, if it is valid and of a segment that is looked for.
-fn message_of(bytes: &[u8], wanted: impl Fn(u64) -> bool) -> Option<Message> {
-    let (check, rest) = bytes.split_first_chunk::<4>()?;
-    let (kind, mut rest) = rest.split_first()?;
+pub(crate) fn message_of(bytes: &[u8], wanted: impl Fn(u64) -> bool) -> Option<Message> {
+    let found = claimed(bytes)?;
+    (wanted(found.segment) && sum(bytes, &found)? == *bytes.first_chunk()?).then_some(found)
+}
+
+/// What the header at the start of `bytes` says of a message, whatever its check sum.
+pub(crate) fn claimed(bytes: &[u8]) -> Option<Message> {
+    let (kind, mut rest) = bytes.get(4..)?.split_first()?;
     if *kind == 0 || *kind > KIND_LAST {
         return None;
     }
     let body = usize::try_from(varint(&mut rest)?).ok()?;
     let segment = varint(&mut rest)?;
-    if !wanted(segment) {
-        return None;
-    }
     varint(&mut rest)?;
     let head = bytes.len() - rest.len();
-    let body_bytes = rest.get(..body)?;
+    (body <= rest.len()).then_some(Message { kind: *kind, segment, head, length: head + body })
+}
+
+/// The check sum of a message, as it stands in its first bytes.
+pub(crate) fn sum(bytes: &[u8], message: &Message) -> Option<[u8; 4]> {
     let mut hasher = crc32fast::Hasher::new();
-    hasher.update(body_bytes);
-    hasher.update(bytes.get(4..head)?);
-    let fits = hasher.finalize() ^ u32::MAX == u32::from_le_bytes(*check);
-    fits.then_some(Message { kind: *kind, segment, head, length: head + body })
+    hasher.update(bytes.get(message.head..message.length)?);
+    hasher.update(bytes.get(4..message.head)?);
+    Some((hasher.finalize() ^ u32::MAX).to_le_bytes())
 }
 
 /// sled's own variable-length numbers.
-fn varint(bytes: &mut &[u8]) -> Option<u64> {
+pub(crate) fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let (first, rest) = bytes.split_first()?;
     let (value, rest) = match *first {
         small @ 0..=240 => (u64::from(small), rest),
@@ -285,7 +313,7 @@ pub(crate) fn messages_until(file: &File, offset: u64, position: u64) -> io::Res
 }
 
 /// How many bytes of a segment are messages of its own; the whole segment if it was filled.
-fn valid_until(segment: &[u8], number: u64) -> usize {
+pub(crate) fn valid_until(segment: &[u8], number: u64) -> usize {
     let mut at = HEADER_BYTES;
     loop {
         if at > SEGMENT_BYTES - MESSAGE_HEADER_BYTES_MAX {
@@ -342,16 +370,13 @@ fn is_mended(segment: &[u8], at: usize, number: u64) -> bool {
             *byte ^= mask;
         }
     }
-    let plausible = || {
-        let (kind, mut rest) = bytes.get(4..)?.split_first()?;
-        let body = usize::try_from(varint(&mut rest)?).ok()?;
-        let segment = varint(&mut rest)?;
-        varint(&mut rest)?;
-        let end = at + (bytes.len() - rest.len()) + body;
-        let is_last = end <= SEGMENT_BYTES && end + MESSAGE_HEADER_BYTES_MAX > SEGMENT_BYTES;
-        Some((1..=KIND_LAST).contains(kind) && segment == number && is_last)
-    };
-    plausible().unwrap_or(false)
+    claimed(bytes).is_some_and(|message| message.segment == number && is_last(at, &message))
+}
+
+/// Whether nothing fits into a segment behind a message of it at `at`.
+pub(crate) fn is_last(at: usize, message: &Message) -> bool {
+    let end = at + message.length;
+    end <= SEGMENT_BYTES && end + MESSAGE_HEADER_BYTES_MAX > SEGMENT_BYTES
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! at [`SledStore`].
 
 mod batch;
+mod bridge;
 mod chunks;
 mod config;
 mod engine_log;

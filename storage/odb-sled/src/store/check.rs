@@ -6,7 +6,7 @@ use lochan_storage_model::{ObjectId, ObjectKind};
 use lochan_storage_odb::{Damage, StoreError};
 
 use crate::{
-    engine_log::{self, Verdict},
+    engine_log::{self, Place, Verdict},
     error,
     journal::Found,
     keys::{self, Position, Space},
@@ -44,12 +44,10 @@ pub(super) fn before(folder: &Path, engine: &Path, trust: Trust) -> Result<Check
         _ => Verdict::Sound,
     };
     if verdict == Verdict::Sound && trust == Trust::Marked && tear::is_suspected(engine).map_err(failed)? {
-        verdict = Verdict::Unsure;
+        verdict = Verdict::Unsure(None);
     }
-    if let Verdict::Damaged { offset, detail } = &verdict {
-        let what = format!("{} at offset {offset}", engine.join("db").display());
-        let advice = "; nothing has been touched, `lochan-server repair` puts back what a backup holds";
-        return Err(error::damaged(what, format!("{detail}{advice}")));
+    if let Verdict::Damaged(place) = &verdict {
+        return Err(damaged(engine, place, "nothing has been touched, "));
     }
     let logged = match trust {
         Trust::Marked => Vec::new(),
@@ -58,7 +56,21 @@ pub(super) fn before(folder: &Path, engine: &Path, trust: Trust) -> Result<Check
     Ok(Checked { trust, mark, verdict, logged })
 }
 
+fn damaged(engine: &Path, Place { offset, detail }: &Place, untouched: &str) -> StoreError {
+    let what = format!("{} at offset {offset}", engine.join("db").display());
+    let advice = "`lochan-server repair` puts back what a backup holds";
+    error::damaged(what, format!("{detail}; {untouched}{advice}"))
+}
+
 impl Checked {
+    /// The damage for which a store turned out to be none that can be opened: the place that looked odd, if there was one.
+    pub(super) fn explain(&self, engine: &Path, error: StoreError) -> StoreError {
+        match (&self.verdict, &error) {
+            (Verdict::Unsure(Some(place)), StoreError::Corrupt { .. }) => damaged(engine, place, ""),
+            _ => error,
+        }
+    }
+
     /// What was acknowledged and is not reached any more, in a store that was opened all the same. `last` is its last batch.
     pub(super) fn losses(&self, last: u64, found: &Found) -> Vec<Damage> {
         let acknowledged = self.mark.map_or(0, |mark| mark.batch);
@@ -117,7 +129,7 @@ impl Checked {
         }
         match state {
             Some(state) if format > 1 => {
-                if self.verdict == Verdict::Unsure && self.trust == Trust::Marked {
+                if matches!(self.verdict, Verdict::Unsure(_)) && self.trust == Trust::Marked {
                     tracing::warn!("the files look unusual: all rows are counted");
                     if let Some(damage) = state.audit(tree, NOBODY).into_iter().next() {
                         return Err(damage.into());

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     batch::Rows,
+    bridge,
     config::CACHE_BYTES_MIN,
     error,
     folder::{self, FORMAT, Folder, Manifest},
@@ -110,7 +111,11 @@ impl Session {
             .map_err(|error| StoreError::Open(format!("cannot keep the end of the log: {error}")))?;
         tracing::trace!(target: WRITER_POINT, "guarded");
         let checked = check::before(folder.path(), &engine, how.trust)?;
-        let db = open_engine(&engine, how.cache_bytes)?;
+        if how.trust == Trust::Nothing {
+            bridge::cross(&engine, || open_engine(&engine, how.cache_bytes))
+                .map_err(|error| StoreError::Open(format!("cannot pass over what is damaged: {error}")))?;
+        }
+        let db = open_engine(&engine, how.cache_bytes).map_err(|error| checked.explain(&engine, error))?;
         tracing::trace!(target: WRITER_POINT, "opened");
         tail::release(&engine)
             .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", engine.display())))?;
@@ -120,7 +125,8 @@ impl Session {
         folder::sync_engine(&engine)
             .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", engine.display())))?;
         let tree = sled::Tree::clone(&db);
-        let state = error::guarded(|| checked.after(&tree, folder.manifest().format))?;
+        let state = error::guarded(|| checked.after(&tree, folder.manifest().format))
+            .map_err(|error| checked.explain(&engine, error))?;
         let known = Known {
             stored: state.batch,
             store: folder.store(),

@@ -1,5 +1,6 @@
 //! Tests of this backend beyond the conformance suite.
 
+mod bridge;
 mod damage;
 mod failing;
 mod format;

@@ -1,0 +1,74 @@
+//! A log that was never summed up in a snapshot, and one bit of it turned: what is refused says where, and a salvage keeps
+//! everything else.
+
+use std::os::unix::fs::FileExt;
+
+use super::{damage::copy, *};
+
+const COMMITS: u64 = 120;
+const OBJECTS_A_COMMIT: u64 = 20;
+/// Bits turned, one at a time.
+const TRIALS: u64 = 24;
+/// Rows on the page that a damaged message belongs to, and those that wait for it, at most.
+const LOST_MAX: usize = 60;
+
+async fn fill(config: &SledConfig) -> Vec<(ObjectKind, ObjectId)> {
+    let store = SledStore::open(config).unwrap();
+    let mut at = None;
+    let mut made = Vec::new();
+    for number in 0..COMMITS {
+        let head = commit(&format!("commit {number}"));
+        let mut batch = moved(at, &head);
+        for part in 0..OBJECTS_A_COMMIT {
+            let hash = blake3::hash(&(number * OBJECTS_A_COMMIT + part).to_be_bytes());
+            let bytes: Vec<u8> = hash.as_bytes().iter().copied().cycle().take(1_500).collect();
+            let id = ObjectId::of(ObjectKind::MetadataPart, &bytes);
+            batch.changes[0].objects.push(NewObject {
+                kind: ObjectKind::MetadataPart,
+                id,
+                bytes: bytes.into(),
+            });
+            made.push((ObjectKind::MetadataPart, id));
+        }
+        land(&store, batch).await;
+        made.push((head.kind, head.id));
+        at = Some(CommitId::new(head.id));
+        settle(&store);
+    }
+    made
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_bit_of_a_log_without_a_snapshot_costs_one_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let sound = SledConfig::new(folder.path().join("sound"));
+    let made = fill(&sound).await;
+    let length = std::fs::metadata(sound.path.join("sled/db")).unwrap().len();
+    assert!(length > 4 << 20, "{length}");
+    let mut refused = 0;
+    for trial in 0..TRIALS {
+        let hurt = SledConfig::new(folder.path().join(format!("hurt {trial}")));
+        copy(&sound.path, &hurt.path);
+        let main = std::fs::File::options().read(true).write(true).open(hurt.path.join("sled/db")).unwrap();
+        // Nowhere near the end, which was not acknowledged otherwise.
+        let at = (length - (1 << 20)) * trial / TRIALS + 4_321;
+        let mut byte = [0];
+        main.read_exact_at(&mut byte, at).unwrap();
+        main.write_all_at(&[byte[0] ^ 4], at).unwrap();
+        let Err(error) = SledStore::open(&hurt) else { continue };
+        refused += 1;
+        let StoreError::Corrupt { what, .. } = &error else { panic!("trial {trial}: {error}") };
+        assert!(what.contains("sled/db at offset "), "trial {trial}: {error}");
+        let saved = SledStore::salvage(&hurt).unwrap_or_else(|error| panic!("trial {trial}: {error}"));
+        let mut lost = 0;
+        for (kind, id) in &made {
+            match saved.object(*kind, *id).await {
+                Ok(Some(bytes)) => assert_eq!(ObjectId::of(*kind, &bytes), *id),
+                _ => lost += 1,
+            }
+        }
+        // None where the page has been written anew since.
+        assert!(lost <= LOST_MAX, "trial {trial}: {lost} of {} objects are lost", made.len());
+    }
+    assert!(refused > 0);
+}
