@@ -5,6 +5,7 @@ pub mod mode;
 pub mod phrase;
 pub mod point;
 pub mod target;
+pub mod time;
 
 use std::path::PathBuf;
 
@@ -64,7 +65,9 @@ pub struct Global {
     /// The server's root, such as http://127.0.0.1:19120/ [env: LOCHAN_ENDPOINT].
     #[arg(long, global = true, value_name = "URL", alias = "uri")]
     pub endpoint: Option<String>,
-    /// A bearer token. Other users of the machine can see it; LOCHAN_TOKEN or a file is better.
+    /// A bearer token.
+    ///
+    /// Other users of the machine can see it; LOCHAN_TOKEN or a file is better.
     #[arg(long, global = true, value_name = "TOKEN", alias = "auth-token", value_parser = secret, hide_short_help = true)]
     pub token: Option<Secret>,
     /// A file that holds the bearer token [env: LOCHAN_TOKEN_FILE].
@@ -76,7 +79,7 @@ pub struct Global {
     /// Show hashes with all 64 digits.
     #[arg(short = 'v', long, global = true, alias = "verbose")]
     pub full: bool,
-    /// When to use colours; auto honours NO_COLOR.
+    /// When to use colours: auto (which honours NO_COLOR), always or never.
     #[arg(
         long,
         global = true,

@@ -1,6 +1,7 @@
 //! Everything that can stop a command. The kind decides the exit code; hints are found elsewhere.
 
 use std::io;
+use std::path::PathBuf;
 
 use lochan_api_spec::nessie::model::{Conflict, ContentKey, ErrorDetails};
 
@@ -60,6 +61,9 @@ pub enum Error {
         /// The type that was named.
         wanted: &'static str,
     },
+    /// Steps that lead to no commit.
+    #[error("there is no commit at '{0}': its history does not go there")]
+    NothingThere(String),
     /// No commit begins with the digits given.
     #[error("no commit begins with '{0}'")]
     NoCommit(String),
@@ -73,6 +77,17 @@ pub enum Error {
         key: String,
         /// The state, as the user calls it.
         state: String,
+    },
+    /// A key that was to be new.
+    #[error("'{0}' exists already")]
+    KeyTaken(String),
+    /// Contents that a person edited were not committed.
+    #[error("{error}")]
+    Edited {
+        /// Why.
+        error: Box<Error>,
+        /// The key of each, as it is typed, and the file that the text was left in.
+        texts: Vec<(String, PathBuf)>,
     },
     /// A revert would delete a key, and nobody said that it may.
     #[error("'{key}' does not exist on {state}: to be as it was there, it would have to be deleted")]
@@ -149,9 +164,11 @@ impl Error {
             | Self::Stream { .. }
             | Self::AmbiguousCommit(_) => Kind::Usage,
             Self::Client(error) => error.kind(),
-            Self::Merge(_) => Kind::Conflict,
+            Self::Edited { error, .. } => error.kind(),
+            Self::Merge(_) | Self::KeyTaken(_) => Kind::Conflict,
             Self::WrongKind { .. } | Self::WrongType { .. } => Kind::Refused,
             Self::NoCommit(_)
+            | Self::NothingThere(_)
             | Self::NoContent { .. }
             | Self::WouldDelete { .. }
             | Self::NothingCalled { .. }
@@ -161,12 +178,18 @@ impl Error {
         }
     }
 
-    /// The server's answer, when it is one that this error stands for.
-    pub(crate) fn refusal(&self) -> Option<&client::Refusal> {
+    /// The call that failed, when this error stands for one.
+    pub(crate) fn call(&self) -> Option<&client::Error> {
         match self {
-            Self::Client(error) => error.refusal(),
+            Self::Client(error) => Some(error),
+            Self::Edited { error, .. } => error.call(),
             _ => None,
         }
+    }
+
+    /// The server's answer, when it is one that this error stands for.
+    pub(crate) fn refusal(&self) -> Option<&client::Refusal> {
+        self.call().and_then(client::Error::refusal)
     }
 
     /// The wire's error code.

@@ -15,7 +15,7 @@ pub enum Kind {
     Unavailable,
     /// A change was sent and no sound answer came: it may or may not have happened.
     Unknown,
-    /// A fault of this program.
+    /// A fault of this program, or of what it writes its output to.
     Bug,
 }
 
@@ -66,7 +66,7 @@ impl Kind {
             Self::Refused => "the server refused the request or the token",
             Self::Unavailable => "the server cannot be reached or is too busy, nothing was changed",
             Self::Unknown => "a change was sent and no sound answer came: look before repeating it",
-            Self::Bug => "a fault of this program",
+            Self::Bug => "a fault of this program, or its output cannot be written",
         }
     }
 }

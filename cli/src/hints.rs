@@ -3,6 +3,7 @@
 use lochan_api_spec::nessie::model::{ConflictType, ContentKey};
 use lochan_api_spec::nessie::v2::trees::{GetEntries, get_all_references, get_entries};
 use lochan_api_spec::syntax::RefSpec;
+use lochan_api_spec::syntax::reference::{DETACHED, NO_ANCESTOR_HASH};
 
 use crate::args::key;
 use crate::client::{self, Refusal};
@@ -53,10 +54,23 @@ pub fn offline(error: &Error) -> Vec<String> {
 
 /// Hints for an error of a command.
 pub async fn for_error(error: &Error, session: &Session) -> Vec<String> {
+    let (error, texts) = match error {
+        Error::Edited { error, texts } => (error.as_ref(), texts.as_slice()),
+        error => (error, &[] as &[_]),
+    };
+    let mut hints = for_cause(error, session).await;
+    hints.extend(texts.iter().map(|(key, path)| {
+        let words = [key.as_str(), "--file", &path.display().to_string()].map(key::in_shell);
+        format!("what was typed is kept: `lochan content commit {}` takes it", words.join(" "))
+    }));
+    hints
+}
+
+async fn for_cause(error: &Error, session: &Session) -> Vec<String> {
     match error {
         Error::Client(error) => {
             match error.as_ref() {
-                client::Error::Unreachable { .. } => unreachable_server(session),
+                client::Error::Unreachable { reason, .. } => unreachable_server(reason, session),
                 client::Error::NotTheApi { .. } => {
                     vec![format!(
                         "the endpoint is the server's root, such as {ENDPOINT_DEFAULT} (see `lochan config`)"
@@ -78,6 +92,13 @@ pub async fn for_error(error: &Error, session: &Session) -> Vec<String> {
             "first digits are looked up among the commits of branches and tags; others need all 64 digits"
                 .to_owned(),
         ],
+        Error::NothingThere(_) => {
+            vec![format!(
+                "where the state without any commit is meant, say {}",
+                NO_ANCESTOR_HASH.get(..HASH_DIGITS_SHORT).unwrap_or_default()
+            )]
+        }
+        Error::KeyTaken(_) => vec!["without --new it is updated".to_owned()],
         Error::AmbiguousCommit(_) => vec!["give more digits".to_owned()],
         Error::WrongKind { instead, .. } => vec![format!("say `{instead}`")],
         Error::WouldDelete { .. } => {
@@ -95,9 +116,15 @@ pub async fn for_error(error: &Error, session: &Session) -> Vec<String> {
     }
 }
 
-fn unreachable_server(session: &Session) -> Vec<String> {
+fn unreachable_server(reason: &str, session: &Session) -> Vec<String> {
     let settings = &session.settings;
     let mut hints = Vec::new();
+    // What our side of TLS makes of an answer that is none.
+    if let Some(rest) =
+        settings.endpoint.strip_prefix("https://").filter(|_| reason.contains("InvalidContentType"))
+    {
+        hints.push(format!("it answers without TLS; try http://{rest}"));
+    }
     match &settings.endpoint_source {
         Source::Environment(name) => hints.push(format!("the address comes from {name}")),
         Source::File => {
@@ -156,6 +183,9 @@ async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
                 _ => "the token that was sent is not valid, or no longer (see `lochan config`)",
             }
             .to_owned(),
+        ),
+        403 if refusal.message.contains(DETACHED) => hints.push(
+            "a commit alone is nobody's; name a branch or tag beside it that you may read: main@HASH".to_owned(),
         ),
         403 => hints.push(
             match &session.settings.credentials {

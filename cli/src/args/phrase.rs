@@ -20,12 +20,15 @@ pub fn normalise(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
         let verbs = verbs(command, noun);
         let behind: Vec<String> =
             words.iter().skip(place + 1).map_while(|word| word.to_str().map(str::to_owned)).collect();
+        let all = behind.len();
         let behind: Vec<&str> = behind.iter().map(String::as_str).take_while(|word| *word != "--").collect();
+        // `branch -- NAME` names one, too.
+        let named_behind = all > behind.len() + 1;
         let flag = |short: &str, long: &str| behind.iter().position(|word| *word == short || *word == long);
         let verb = match behind.first() {
             Some(word) if verbs.iter().any(|verb| verb == word) => None,
             _ if flag("-h", "--help").is_some() => None,
-            None => Some("list"),
+            None => Some(if named_behind { "create" } else { "list" }),
             _ => match (flag("-d", "--delete"), flag("-l", "--list")) {
                 (Some(at), _) => {
                     words.remove(place + 1 + at);

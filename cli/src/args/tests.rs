@@ -37,6 +37,8 @@ fn short_forms_get_their_verb() {
     check("lochan branch -f dev main", "lochan branch create -f dev main");
     check("lochan branch --help", "lochan branch --help");
     check("lochan branch help", "lochan branch help");
+    check("lochan branch -- -x", "lochan branch create -- -x");
+    check("lochan branch --", "lochan branch list --");
 }
 
 #[test]
@@ -182,13 +184,32 @@ fn words_for_a_shell() {
 }
 
 #[test]
-fn times_are_read_as_they_are_known_elsewhere() {
-    for line in [
-        "lochan log --since 2020-01-01",
-        "lochan log --after 2020-01-01T00:00:00",
-        "lochan log --until 2020-01-01T00:00:00Z",
-        "lochan log --before 2020-01-01T00:00:00+02:00",
-    ] {
-        parsed(line);
+fn options_of_one_kind_of_content_are_no_others() {
+    fn check(options: &str, legal: bool) {
+        let line = format!("lochan content commit --put k {options}");
+        let words = phrase::normalise(&Cli::command(), line.split_whitespace().map(Into::into).collect());
+        assert_eq!(Cli::try_parse_from(words).is_ok(), legal, "{line}");
     }
+    check("--table-metadata l --snapshot-id -1 --schema-id 1 --spec-id 1 --sort-order-id 1", true);
+    check("--view-metadata l --version-id 2 --schema-id 1", true);
+    check("--namespace --property a=b --property c=d", true);
+    check("--table-metadata l --property a=b", false);
+    check("--content {} --property a=b", false);
+    check("--property a=b", false);
+    check("--namespace --snapshot-id 1", false);
+    check("--view-metadata l --snapshot-id 1", false);
+    check("--view-metadata l --spec-id 1", false);
+    check("--content {} --sort-order-id 1", false);
+    check("--table-metadata l --version-id 2", false);
+    check("--namespace --schema-id 2", false);
+    check("--snapshot-id 1", false);
+}
+
+#[test]
+fn options_that_must_say_something() {
+    for line in ["lochan content alter ns", "lochan import f --id="] {
+        let words = line.split_whitespace().map(std::ffi::OsString::from);
+        assert!(Cli::try_parse_from(words).is_err(), "{line}");
+    }
+    parsed("lochan content alter ns --property a=b --remove-property c");
 }

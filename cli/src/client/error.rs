@@ -175,6 +175,11 @@ impl Error {
         self.refusal().is_some_and(|refusal| refusal.is_reference_missing())
     }
 
+    /// True when we may not do it.
+    pub fn is_forbidden(&self) -> bool {
+        self.refusal().is_some_and(|refusal| refusal.status == 403)
+    }
+
     /// True when a content is missing.
     pub fn is_content_missing(&self) -> bool {
         self.refusal().is_some_and(|refusal| refusal.code == Some(Code::Nessie(ErrorCode::ContentNotFound)))

@@ -1,6 +1,7 @@
 //! Calls to the server: thin over the endpoints that `api-spec` declares, errors as values.
 
 mod auth;
+mod contents;
 mod error;
 mod pages;
 mod resolve;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use lochan_api_spec::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use lochan_api_spec::ext::model::ErrorCode as ExtCode;
+use lochan_api_spec::nessie::model::ErrorCode as NessieCode;
 use lochan_api_spec::syntax::query::QueryParams;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Response, Url};
@@ -215,8 +217,15 @@ impl<'a> Call<'a> {
             };
             return Error::Unknown { request: self.request.clone(), reason };
         }
-        if body.is_none() && matches!(status, 300..400 | 404 | 405) {
-            let reason = format!("it answered with {status} and no error of that API");
+        // What is missing has a code of its own; without one, it is the path that is not there.
+        let of_the_api = code.is_some_and(|code| {
+            ![Code::Nessie(NessieCode::Unknown), Code::Ext(ExtCode::NotFound)].contains(&code)
+        });
+        if !of_the_api && matches!(status, 300..400 | 404 | 405) {
+            let reason = match body {
+                Some(body) if !body.message.is_empty() => body.message,
+                _ => format!("it answered with {status} and no error of that API"),
+            };
             return Error::NotTheApi {
                 endpoint: self.root.to_owned(),
                 request: self.request.clone(),

@@ -8,7 +8,9 @@ use lochan_api_spec::syntax::RefSpec;
 use lochan_api_spec::syntax::reference::{DEFAULT_BRANCH_ALIAS, NO_ANCESTOR_HASH};
 
 use super::Client;
+use crate::args::point;
 use crate::error::Error;
+use crate::output::page::HASH_DIGITS_SHORT;
 
 /// How many references are searched for a commit by its first digits.
 const REFERENCES_SEARCHED_MAX: usize = 64;
@@ -28,6 +30,11 @@ pub struct Resolved {
 }
 
 impl Resolved {
+    /// The commit as requests name it: beside its reference, whose readers may see it.
+    pub fn state(&self) -> RefSpec {
+        RefSpec { name: self.name.clone(), ..RefSpec::detached(self.hash.clone()) }
+    }
+
     /// The name to send beside the hash.
     pub fn wire_name(&self) -> String {
         self.name.clone().unwrap_or_else(|| "DETACHED".to_owned())
@@ -45,7 +52,8 @@ impl Client {
         Ok(self.ask::<GetReferenceByName>(path, query).await?.reference)
     }
 
-    /// Finds the commit that a point names. The commit of a bare full hash is not looked up.
+    /// Finds the commit that a point names. The commit of a bare full hash is not looked up. Steps must lead to a commit: the
+    /// state before the first one is nobody's aim.
     pub async fn resolve(&self, point: &RefSpec) -> Result<Resolved, Error> {
         let point = self.complete(point).await?;
         if !point.has_hash() {
@@ -66,8 +74,8 @@ impl Client {
         }
         let log = self.log(&point, get_commit_log::Query::default(), 1).await?;
         let newest = log.log_entries.into_iter().next().and_then(|entry| entry.commit_meta.hash);
-        // Steps beyond the first commit end at the beginning, which has no log entry.
-        Ok(Resolved { name, kind: None, hash: newest.unwrap_or_else(|| NO_ANCESTOR_HASH.to_owned()) })
+        let hash = newest.ok_or_else(|| Error::NothingThere(point::show(&point, HASH_DIGITS_SHORT)))?;
+        Ok(Resolved { name, kind: None, hash })
     }
 
     /// Completes a hash that was abbreviated, as human output abbreviates it. The wire knows no abbreviations.

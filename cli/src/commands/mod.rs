@@ -15,13 +15,14 @@ use std::io::{Read, Write};
 use std::rc::Rc;
 
 use lochan_api_spec::nessie::model::ReferenceKind;
-use lochan_api_spec::syntax::RefSpec;
 use lochan_api_spec::syntax::reference::DEFAULT_BRANCH_ALIAS;
+use lochan_api_spec::syntax::{Instant, RefSpec};
 
+use crate::args::time::When;
 use crate::args::{Command, point, target};
 use crate::client::{Client, Resolved};
 use crate::error::Error;
-use crate::host::Host;
+use crate::host::{Host, Zone};
 use crate::output::Report;
 use crate::settings::Settings;
 
@@ -39,6 +40,10 @@ pub struct Session {
     pub stdout: Rc<RefCell<Box<dyn Write>>>,
     /// The editor that a person can be handed a text in; none where nobody is there.
     pub editor: Option<String>,
+    /// The time from which times are counted back.
+    pub now: Instant,
+    /// The zone of times without one.
+    zone: Zone,
 }
 
 impl Session {
@@ -52,8 +57,15 @@ impl Session {
             stdin: RefCell::new(stdin),
             stdout: Rc::clone(&host.stdout),
             editor: host.interactive.then(|| editor.to_owned()),
+            now: host.now,
+            zone: host.zone,
             settings,
         })
+    }
+
+    /// The moment of a time that was typed.
+    pub fn time(&self, when: When) -> Instant {
+        when.at(self.now, self.zone)
     }
 
     /// A point given as an argument, or where we are.

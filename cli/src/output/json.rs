@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Format, Report};
+use crate::client;
 use crate::error::Error;
 
 /// The format of `--json`.
@@ -22,10 +23,7 @@ impl Format for Json {
 fn failure(error: &Error, hints: &[String]) -> Value {
     let kind = error.kind();
     let refusal = error.refusal();
-    let request = match error {
-        Error::Client(error) => error.request(),
-        _ => None,
-    };
+    let request = error.call().and_then(client::Error::request);
     json!({
         "kind": kind.word(),
         "exitCode": kind.code(),

@@ -18,6 +18,8 @@ use crate::host::{Host, Zone};
 
 pub use contents::{changes, detail, fields, kind_word, summary};
 pub use page::Page;
+#[cfg(test)]
+pub use time::absolute;
 
 use lochan_api_spec::syntax::Instant;
 

@@ -183,6 +183,7 @@ impl Shell<'_> {
     fn execute(&mut self, text: &str) -> Result<Next, Error> {
         if self.host.interactive {
             self.host.now = crate::host::now();
+            self.session.borrow_mut().now = self.host.now;
         }
         let mut words = script::words(text);
         // As hints and people's habits have it.

@@ -1,5 +1,7 @@
 //! Exit codes, errors and hints; the binary itself from outside.
 
+use std::io::Write;
+
 use assert_cmd::Command;
 use insta::assert_snapshot;
 use serde_json::json;
@@ -63,8 +65,16 @@ fn what_stands_in_the_way_is_told_with_what_to_do() {
 
 /// A commit whose answer is lost: the head is read, the change is sent, then this happens.
 fn commit_answered(status: u16, body: &str) -> Ran {
+    let key = json!({ "elements": ["ns", "t"] });
+    let held = json!({ "contents": [{ "key": key, "content": table("9", "s3://b/t/m1.json", 7) }],
+        "effectiveReference": branch("main", "c3") });
     let stub = Stub::start(vec![
         ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
+        (
+            "POST /api/v2/trees/main@c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3/contents",
+            200,
+            held.to_string(),
+        ),
         ("POST /api/v2/trees/main", status, body.to_owned()),
     ]);
     run(&stub, "lochan content delete ns.t -r main")
@@ -114,6 +124,72 @@ fn what_is_not_the_api_is_told_so() {
     assert!(ran.stderr.contains("does not speak the Nessie API v2"), "{}", ran.all());
     let ran = run(&Stub::start(vec![("GET /", 200, "<html>".to_owned())]), "lochan remote show");
     assert_eq!(ran.code, 5, "{}", ran.all());
+    // A path below the root, as servers of either kind answer it.
+    let nothing = "There is nothing at this path.";
+    for body in [
+        error(404, "UNKNOWN", nothing),
+        json!({ "error": { "code": "NOT_FOUND", "message": nothing } }).to_string(),
+    ] {
+        let stub = Stub::start(vec![("GET /", 404, body.clone()), ("POST /", 404, body)]);
+        for line in ["lochan tag", "lochan show dev", "lochan content get k", "lochan merge dev into main"] {
+            let ran = run(&stub, line);
+            assert_eq!(ran.code, 5, "{line}: {}", ran.all());
+            assert!(
+                ran.stderr.contains("does not speak the Nessie API v2: There is nothing"),
+                "{}",
+                ran.all()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_server_without_tls_is_told_so() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+            // Closed by the client.
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        }
+    });
+    let ran = run_with(&[("LOCHAN_ENDPOINT", &format!("https://{address}/"))], "", "lochan tag");
+    assert_eq!(ran.code, 5, "{}", ran.all());
+    let hint = format!("hint: it answers without TLS; try http://{address}\n");
+    assert!(ran.stderr.contains(&hint), "{}", ran.all());
+}
+
+#[test]
+fn what_may_not_be_seen_as_a_reference_may_be_a_key() {
+    let key = json!({ "elements": ["ns", "t"] });
+    let held = |found: serde_json::Value| {
+        json!({ "contents": found, "effectiveReference": branch("main", "c3") }).to_string()
+    };
+    let forbidden = |name: &str| {
+        error(
+            403,
+            "FORBIDDEN",
+            &format!("'VIEW_REFERENCE' is not allowed for role 'w' on reference '{name}'"),
+        )
+    };
+    let stub = Stub::start(vec![
+        config(),
+        ("GET /api/v2/trees/ns.", 403, forbidden("ns.t")),
+        ("GET /api/v2/trees/@", 403, forbidden("DETACHED")),
+        (
+            "POST /api/v2/trees/-/contents",
+            200,
+            held(json!([{ "key": key, "content": table("9", "s3://b/t/m1.json", 7) }])),
+        ),
+        ("POST /api/v2/trees/-/contents", 200, held(json!([]))),
+    ]);
+    let ran = run(&stub, "lochan show ns.t");
+    assert!(ran.code == 0 && ran.stdout.starts_with("table ns.t"), "{}", ran.all());
+    let ran = run(&stub, "lochan show ns.u");
+    assert!(ran.code == 4 && ran.stderr.contains("on reference 'ns.t'"), "{}", ran.all());
+    let ran = run(&stub, &format!("lochan log {}", hash("a1")));
+    assert!(ran.code == 4 && ran.stderr.contains("name a branch or tag beside it"), "{}", ran.all());
 }
 
 fn lochan() -> Command {

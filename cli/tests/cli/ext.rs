@@ -67,7 +67,7 @@ fn a_rebase_tells_what_became_of_each_commit() {
     let stub = Stub::start(vec![
         ("GET /api/v2/trees/dev", 200, single(branch("dev", "b2"))),
         ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
-        ("GET /api/v2/trees/@", 200, history),
+        ("GET /api/v2/trees/dev@b2b2", 200, history),
         ("POST /ext/v1/refs/dev:rebase", 200, rebased.to_string()),
     ]);
     assert_snapshot!(run(&stub, "lochan rebase dev onto main").all(), @r"
@@ -80,6 +80,32 @@ fn a_rebase_tells_what_became_of_each_commit() {
     let body: Value = serde_json::from_str(&stub.bodies("POST")[0]).unwrap();
     let expected = (&json!(hash("b2")), &json!("main"), &json!(hash("c3")));
     assert_eq!((&body["expectedHash"], &body["onto"], &body["ontoHash"]), expected);
+}
+
+#[test]
+fn a_rebase_without_commits_of_its_own_moves_forward_or_not_at_all() {
+    let answer = |applied: bool, new: Option<&str>| {
+        let rebased = json!({ "wasApplied": applied, "wasSuccessful": true, "branch": "dev", "oldHash": hash("b2"),
+            "newHash": new.map(hash), "commonAncestor": hash("b2"), "details": [], "commits": [] });
+        let stub = Stub::start(vec![
+            ("GET /api/v2/trees/dev", 200, single(branch("dev", "b2"))),
+            ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
+            ("GET /api/v2/trees/dev@b2b2", 200, log(vec![], false)),
+            ("POST /ext/v1/refs/dev:rebase", 200, rebased.to_string()),
+        ]);
+        run(
+            &stub,
+            if new.is_none() || !applied {
+                "lochan rebase -n dev onto main"
+            } else {
+                "lochan rebase dev onto main"
+            },
+        )
+        .stdout
+    };
+    assert_eq!(answer(true, Some("c3")), "Moved dev forward to main: b2b2b2b2b2b2 → c3c3c3c3c3c3\n");
+    assert_eq!(answer(false, None), "Would move dev forward to main\n");
+    assert_eq!(answer(false, Some("b2")), "Nothing to rebase: dev stays at b2b2b2b2b2b2\n");
 }
 
 #[test]
@@ -98,9 +124,10 @@ fn a_rebase_in_conflict_shows_both_sides_and_fails() {
     let stub = Stub::start(vec![
         ("GET /api/v2/trees/dev", 200, single(branch("dev", "b2"))),
         ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
-        ("GET /api/v2/trees/@", 200, log(vec![], false)),
-        ("POST /api/v2/trees/@b2", 200, held(2)),
-        ("POST /api/v2/trees/@c3", 200, held(3)),
+        ("GET /api/v2/trees/dev@b2b2", 200, log(vec![], false)),
+        ("GET /api/v2/trees/main@c3c3", 200, log(vec![], false)),
+        ("POST /api/v2/trees/dev@b2", 200, held(2)),
+        ("POST /api/v2/trees/main@c3", 200, held(3)),
         ("POST /ext/v1/refs/dev:rebase", 200, rebased.to_string()),
     ]);
     assert_snapshot!(run(&stub, "lochan rebase dev onto main").all(), @r"

@@ -80,6 +80,33 @@ fn filters_become_cel() {
 }
 
 #[test]
+fn times_are_taken_as_they_are_shown() {
+    let stub = Stub::start(vec![references(), ("GET /api/v2/trees/main/history", 200, log(vec![], false))]);
+    for (typed, sent) in [
+        ("2 hours ago", "2026-05-01T10:00:00Z"),
+        ("yesterday", "2026-04-30T12:00:00Z"),
+        ("2026-05-01 14:54:14 +01:00", "2026-05-01T13:54:14Z"),
+        ("3 minutes ago (2026-05-01 11:57:00 UTC)", "2026-05-01T11:57:00Z"),
+        ("2026-05-01 11:57", "2026-05-01T11:57:00Z"),
+        ("2026-05-01T13:57:00+02:00", "2026-05-01T11:57:00Z"),
+    ] {
+        let argv = ["lochan", "log", "main", "--since", typed].map(Into::into).into();
+        let ran = run_words(&[("LOCHAN_ENDPOINT", &stub.url)], "", argv);
+        assert_eq!(ran.code, 0, "{typed}: {}", ran.all());
+        let requests = stub.requests();
+        let asked = requests.iter().rfind(|line| line.contains("history")).unwrap();
+        let decoded = lochan_api_spec::syntax::percent::decode_segment(asked);
+        assert!(decoded.contains(&format!("> timestamp('{sent}')")), "{typed}: {decoded}");
+    }
+    for typed in ["0000-01-01", "+12026-11-30T13:54:14Z", "soon"] {
+        for verb in ["log", "reflog"] {
+            let ran = run(&stub, &format!("lochan {verb} --until {typed}"));
+            assert!(ran.code == 2 && ran.stderr.contains("'2 hours ago'"), "{typed}: {}", ran.all());
+        }
+    }
+}
+
+#[test]
 fn a_diff_names_what_changed() {
     let body = json!({ "hasMore": false, "token": null, "diffs": [
         { "key": { "elements": ["ns", "gone"] }, "from": table("1", "s3://b/gone/m1.json", 4), "to": null },

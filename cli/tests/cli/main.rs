@@ -7,6 +7,7 @@
 )]
 
 mod completion;
+mod contents;
 mod exits;
 mod ext;
 mod help;

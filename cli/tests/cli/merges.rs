@@ -79,10 +79,10 @@ fn in_conflict() -> Vec<Answer> {
     let mut answers = heads();
     answers.extend([
         ("POST /api/v2/trees/main", 200, response(false, json!([detail(&["ns", "u"], "NORMAL"), conflict]))),
-        ("POST /api/v2/trees/@b2b2", 200, held("s3://b/t/metadata/00002-bb.metadata.json", 6, "b2")),
-        ("POST /api/v2/trees/@c3c3", 200, held("s3://b/t/metadata/00002-cc.metadata.json", 7, "c3")),
-        ("GET /api/v2/trees/@b2b2", 200, log(vec![meta("b2", 58, "ann", "Drop carrier UA")], false)),
-        ("GET /api/v2/trees/@c3c3", 200, log(vec![meta("c3", 30, "bob", "Drop carrier AA")], false)),
+        ("POST /api/v2/trees/dev@b2b2", 200, held("s3://b/t/metadata/00002-bb.metadata.json", 6, "b2")),
+        ("POST /api/v2/trees/main@c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3/contents", 200, held("s3://b/t/metadata/00002-cc.metadata.json", 7, "c3")),
+        ("GET /api/v2/trees/dev@b2b2", 200, log(vec![meta("b2", 58, "ann", "Drop carrier UA")], false)),
+        ("GET /api/v2/trees/main@c3c3", 200, log(vec![meta("c3", 30, "bob", "Drop carrier AA")], false)),
     ]);
     answers
 }

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use serde_json::json;
+
 use crate::stub::Stub;
 use crate::world::*;
 
@@ -217,5 +219,46 @@ fn only_what_is_longer_than_the_screen_is_paged() {
         assert_eq!((code, seen.contains("paged:")), (0, paged), "{seen}");
         // On a terminal there are colours.
         assert!(seen.contains("\x1b[33m"), "{seen}");
+    }
+}
+
+/// An editor that leaves this text, or the one it was given.
+fn editor(home: &std::path::Path, text: &str) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let path = home.join("editor");
+    let line = if text.is_empty() { String::new() } else { format!("printf %s '{text}' > \"$1\"\n") };
+    std::fs::write(&path, format!("#!/bin/sh\n{line}")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_was_typed_in_an_editor_is_not_lost() {
+    let held = json!({ "contents": [], "effectiveReference": branch("main", "c3") }).to_string();
+    let table = table("9", "s3://b/t/m1.json", 7).to_string();
+    for (text, code, said, kept) in [
+        ("{ no content", 2, "the edited text is no content", 1),
+        // Refused by the server.
+        (table.as_str(), 1, "somebody else was faster", 1),
+        ("", 2, "came back from the editor as they were", 0),
+    ] {
+        let (home, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let stub = Stub::start(vec![
+            ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
+            ("POST /api/v2/trees/main", 200, held.clone()),
+            ("POST /api/v2/trees/main", 409, error(409, "REFERENCE_CONFLICT", "Somebody else was faster")),
+        ]);
+        let mut command = lochan(&stub, home.path());
+        command.env("EDITOR", editor(home.path(), text)).env("TMPDIR", temporary.path());
+        let terminal = Terminal::start(command.args(["content", "commit", "-r", "main", "t"]));
+        let (ended, seen) = terminal.end();
+        assert!(ended == code && seen.contains(said), "{ended}: {seen}");
+        let files: Vec<_> =
+            std::fs::read_dir(temporary.path()).unwrap().map(|file| file.unwrap().path()).collect();
+        assert_eq!(files.len(), kept, "{seen}");
+        for file in files {
+            assert!(seen.contains(&format!("`lochan content commit t --file {}`", file.display())), "{seen}");
+            assert_eq!(std::fs::read_to_string(file).unwrap(), text);
+        }
     }
 }

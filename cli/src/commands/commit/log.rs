@@ -7,6 +7,7 @@ use lochan_api_spec::syntax::{Instant, RefSpec};
 use serde_json::Value;
 
 use super::entry::{self, Names};
+use crate::args::time::{self, When};
 use crate::args::{key, point};
 use crate::commands::{Done, Session, cel, parse_point};
 use crate::error::Error;
@@ -43,12 +44,13 @@ pub struct Args {
     /// Only commits of this committer; may be repeated
     #[arg(long, value_name = "NAME")]
     pub committer: Vec<String>,
-    /// Only commits made after this time, such as 2026-05-01T00:00:00Z
-    #[arg(long, visible_alias = "after", value_name = "TIME", value_parser = instant)]
-    pub since: Option<Instant>,
+    /// Only commits made after this time: '2026-05-01 10:20' (local time, unless a zone is written: Z, +02:00),
+    /// 2026-05-01, '2 hours ago', yesterday
+    #[arg(long, visible_alias = "after", value_name = "TIME", value_parser = time::parse)]
+    pub since: Option<When>,
     /// Only commits made before this time
-    #[arg(long, visible_alias = "before", value_name = "TIME", value_parser = instant)]
-    pub until: Option<Instant>,
+    #[arg(long, visible_alias = "before", value_name = "TIME", value_parser = time::parse)]
+    pub until: Option<When>,
     /// Only commits that a CEL expression is true of
     #[arg(long, value_name = "CEL")]
     pub filter: Option<String>,
@@ -58,14 +60,6 @@ pub struct Args {
     /// Begin with this commit; as A..B, begin with B and end before A
     #[arg(short = 'r', long, value_name = "HASH", conflicts_with = "back_to")]
     pub revision_range: Option<String>,
-}
-
-pub fn instant(text: &str) -> Result<Instant, String> {
-    // A time without an offset is that of UTC, as every time that is shown.
-    let complete = [text.to_owned(), format!("{text}Z"), format!("{text}T00:00:00Z")];
-    complete.iter().find_map(|text| Instant::parse_offset(text).ok()).ok_or_else(|| {
-        "a time is written 2026-05-01T10:20:30Z or with an offset such as +02:00, a day 2026-05-01".to_owned()
-    })
 }
 
 /// Where to begin, and the commit to end before, if `--revision-range` names one.
@@ -116,7 +110,7 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let (asked, before) = range(args, session)?;
     let at = session.client.complete(&asked).await?;
     let end = end(args, before, &at, session).await?;
-    let time = |test: &str, at: &Instant| format!("timestamp(commit.commitTime) {test} timestamp('{at}')");
+    let time = |test: &str, at: Instant| format!("timestamp(commit.commitTime) {test} timestamp('{at}')");
     let query = get_commit_log::Query {
         fetch: if args.extended || args.key.is_some() || args.filter.is_some() {
             Fetch::All
@@ -128,8 +122,8 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
             args.key.as_ref().map(cel::touches),
             cel::any_of("commit.author", &args.author),
             cel::any_of("commit.committer", &args.committer),
-            args.since.as_ref().map(|at| time(">", at)),
-            args.until.as_ref().map(|at| time("<", at)),
+            args.since.map(|when| time(">", session.time(when))),
+            args.until.map(|when| time("<", session.time(when))),
             args.filter.as_ref().map(|filter| format!("({filter})")),
         ]),
         ..Default::default()

@@ -1,9 +1,6 @@
 //! `content alter`
 
-use lochan_api_spec::nessie::model::{
-    CommitMetaInput, Content, ContentKey, ContentType, GetMultipleContentsRequest, Operation,
-};
-use lochan_api_spec::nessie::v2::trees::GetMultipleContents;
+use lochan_api_spec::nessie::model::{CommitMetaInput, Content, ContentKey, ContentType, Operation};
 
 use super::commit::property;
 use super::committed::{self, Onto};
@@ -14,6 +11,8 @@ use crate::output::kind_word;
 
 /// Keys and options; the help stands in [`super::Verb`].
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "lochan content alter [OPTIONS] <KEY>")]
+#[command(group = clap::ArgGroup::new("change").args(["property", "remove_property"]).required(true).multiple(true))]
 pub struct Args {
     /// The namespace
     #[arg(value_name = "KEY", value_parser = key::parse)]
@@ -29,10 +28,8 @@ pub struct Args {
 }
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
-    let state = args.onto.state(session).await?;
-    let body = GetMultipleContentsRequest { requested_keys: vec![args.key.clone()] };
-    let path = GetMultipleContents::path(&state);
-    let found = session.client.send::<GetMultipleContents>(path, &Default::default(), &body).await?.contents;
+    let target = args.onto.target(session).await?;
+    let found = session.client.contents(&target.state, std::slice::from_ref(&args.key)).await?.contents;
     let shown = key::show(&args.key);
     let mut namespace = match found.into_iter().next().map(|held| held.content) {
         Some(Content::Namespace(namespace)) => namespace,
@@ -41,7 +38,7 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
             return Err(Error::WrongType { key: shown, is: kind_word(other.kind()), wanted });
         }
         None => {
-            let state = state.name.unwrap_or_default();
+            let state = target.state.name.unwrap_or_default();
             return Err(Error::NoContent { key: shown, state });
         }
     };
@@ -52,5 +49,5 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let message = args.onto.message.clone().unwrap_or_else(|| format!("Alter namespace {shown}"));
     let meta = CommitMetaInput { message, authors: args.onto.author.clone(), ..Default::default() };
     let operation = Operation::Put { key: args.key.clone(), content: Content::Namespace(namespace) };
-    committed::send(&state, meta, vec![operation], session).await
+    committed::send(target, meta, vec![operation], session).await
 }

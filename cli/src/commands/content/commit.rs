@@ -1,14 +1,18 @@
 //! `content commit`
 
-use lochan_api_spec::nessie::model::{CommitMetaInput, ContentKey, GetMultipleContentsRequest, Operation};
-use lochan_api_spec::nessie::v2::trees::GetMultipleContents;
+use std::collections::{HashMap, HashSet};
+
+use lochan_api_spec::nessie::model::{CommitMetaInput, Content, ContentKey, Operation};
 use lochan_api_spec::syntax::RefSpec;
 
 use super::committed::{self, Onto};
-use super::{document, edit};
+use super::document::{self, Document};
+use super::edit::{self, Edited};
+use super::get;
 use crate::args::key;
 use crate::commands::{Done, Session};
 use crate::error::Error;
+use crate::output::kind_word;
 
 /// Keys and options; the help stands in [`super::Verb`].
 #[derive(Debug, clap::Args)]
@@ -43,7 +47,7 @@ pub struct Args {
     #[arg(long, requires = "put", group = "what")]
     pub namespace: bool,
     /// A property of the namespace; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", requires = "namespace", value_parser = property)]
+    #[arg(long, value_name = "NAME=VALUE", requires = "namespace", conflicts_with_all = ["table_metadata", "view_metadata", "content"], value_parser = property)]
     pub property: Vec<(String, String)>,
     /// The content, as JSON
     #[arg(long, value_name = "JSON", requires = "put", group = "what")]
@@ -52,19 +56,19 @@ pub struct Args {
     #[arg(long, requires = "put")]
     pub new: bool,
     /// The table's current snapshot; -1 is none
-    #[arg(long, value_name = "ID", default_value_t = -1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "ID", default_value_t = -1, allow_negative_numbers = true, requires = "table_metadata", conflicts_with_all = ["view_metadata", "namespace", "content"])]
     pub snapshot_id: i64,
     /// The view's current version
-    #[arg(long, value_name = "ID", default_value_t = 1)]
+    #[arg(long, value_name = "ID", default_value_t = 1, requires = "view_metadata", conflicts_with_all = ["table_metadata", "namespace", "content"])]
     pub version_id: i64,
     /// The current schema
-    #[arg(long, value_name = "ID", default_value_t = 0)]
+    #[arg(long, value_name = "ID", default_value_t = 0, requires = "put", conflicts_with_all = ["namespace", "content"])]
     pub schema_id: i32,
     /// The table's partition spec
-    #[arg(long, value_name = "ID", default_value_t = 0)]
+    #[arg(long, value_name = "ID", default_value_t = 0, requires = "table_metadata", conflicts_with_all = ["view_metadata", "namespace", "content"])]
     pub spec_id: i32,
     /// The table's sort order
-    #[arg(long, value_name = "ID", default_value_t = 0)]
+    #[arg(long, value_name = "ID", default_value_t = 0, requires = "table_metadata", conflicts_with_all = ["view_metadata", "namespace", "content"])]
     pub sort_order_id: i32,
     /// Delete this key; may be repeated
     #[arg(long, value_name = "KEY", value_parser = key::parse)]
@@ -87,22 +91,37 @@ impl Args {
 }
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
-    let document = document::collect(args, session)?;
-    let mut operations = document.operations;
-    let state = args.onto.state(session).await?;
+    let mut document = document::collect(args, session)?;
+    let target = args.onto.target(session).await?;
+    let mut edited = Edited::default();
     if args.edits() {
         let editor = session.editor.as_deref().ok_or_else(|| {
             Error::Usage("there is nobody to edit the contents; give them with --stdin or --file".to_owned())
         })?;
-        operations.extend(edit::edit(editor, &args.keys, &state, session).await?);
+        edited = edit::edit(editor, &args.keys, &target.state, session).await?;
+        document.operations.append(&mut edited.operations);
     }
+    let ended = commit(args, document, target, session).await;
+    edited.settle(ended)
+}
+
+async fn commit(
+    args: &Args,
+    document: Document,
+    target: committed::Target,
+    session: &Session,
+) -> Result<Done, Error> {
+    let mut operations = document.operations;
     if operations.is_empty() {
-        let nothing = "nothing to commit; say --put, --delete or --file (`lochan content commit --help`)";
+        let nothing = if args.edits() {
+            "nothing to commit: the contents came back from the editor as they were"
+        } else {
+            "nothing to commit; say --put, --delete or --file (`lochan content commit --help`)"
+        };
         return Err(Error::Usage(nothing.to_owned()));
     }
-    if !args.new {
-        adopt_ids(&mut operations, &state, session).await?;
-    }
+    let new = args.put.as_ref().filter(|_| args.new);
+    compare(&mut operations, new, &target.state, session).await?;
     let mut meta = document.commit_meta.unwrap_or_else(|| CommitMetaInput {
         message: committed::default_message(&operations),
         ..Default::default()
@@ -113,28 +132,42 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     if !args.onto.author.is_empty() {
         meta.authors = args.onto.author.clone();
     }
-    committed::send(&state, meta, operations, session).await
+    committed::send(target, meta, operations, session).await
 }
 
-/// Gives puts the id of the content that their key holds: people mean an update. A put behind a delete of its key, or of
-/// another type, is left to the server's rules.
-async fn adopt_ids(operations: &mut [Operation], state: &RefSpec, session: &Session) -> Result<(), Error> {
-    let requested_keys: Vec<ContentKey> = operations.iter().filter_map(|o| without_id(o).cloned()).collect();
-    if requested_keys.is_empty() {
+/// Compares operations with what their keys hold. Puts get the id of the content there, since people mean an update, but
+/// for the key that is to be `new`; what is deleted must be there. Further operations on a key are left to the server.
+async fn compare(
+    operations: &mut [Operation],
+    new: Option<&ContentKey>,
+    state: &RefSpec,
+    session: &Session,
+) -> Result<(), Error> {
+    let asked: Vec<ContentKey> = operations.iter().filter_map(to_compare).cloned().collect();
+    if asked.is_empty() {
         return Ok(());
     }
-    let body = GetMultipleContentsRequest { requested_keys };
-    let path = GetMultipleContents::path(state);
-    let held = session.client.send::<GetMultipleContents>(path, &Default::default(), &body).await?.contents;
-    let mut deleted: Vec<ContentKey> = Vec::new();
+    let found = session.client.contents(state, &asked).await?;
+    let held: HashMap<&ContentKey, &Content> =
+        found.contents.iter().map(|held| (&held.key, &held.content)).collect();
+    let mut seen = HashSet::new();
     for operation in operations {
+        if !seen.insert(operation.key().clone()) {
+            continue;
+        }
         match operation {
-            Operation::Delete { key } => deleted.push(key.clone()),
-            Operation::Put { key, content } if content.id().is_none() && !deleted.contains(key) => {
-                let same = held.iter().find(|held| held.key == *key && held.content.kind() == content.kind());
-                if let Some(held) = same {
-                    content.set_id(held.content.id().map(str::to_owned));
+            Operation::Delete { key } if !held.contains_key(key) => return Err(get::no_content(key, &found)),
+            Operation::Put { key, content } if content.id().is_none() => {
+                let Some(held) = held.get(key) else { continue };
+                if new == Some(key) {
+                    return Err(Error::KeyTaken(key::show(key)));
                 }
+                let (is, wanted) = (held.kind(), content.kind());
+                if is != wanted {
+                    let (is, wanted) = (kind_word(is), kind_word(wanted));
+                    return Err(Error::WrongType { key: key::show(key), is, wanted });
+                }
+                content.set_id(held.id().map(str::to_owned));
             }
             _ => {}
         }
@@ -142,9 +175,10 @@ async fn adopt_ids(operations: &mut [Operation], state: &RefSpec, session: &Sess
     Ok(())
 }
 
-fn without_id(operation: &Operation) -> Option<&ContentKey> {
+fn to_compare(operation: &Operation) -> Option<&ContentKey> {
     match operation {
         Operation::Put { key, content } if content.id().is_none() => Some(key),
+        Operation::Delete { key } => Some(key),
         _ => None,
     }
 }

@@ -34,22 +34,30 @@ pub struct Onto {
 }
 
 impl Onto {
-    /// The branch with the commit that the change is decided against.
-    pub async fn state(&self, session: &Session) -> Result<RefSpec, Error> {
-        expected_state(self.branch.as_deref(), self.expected.as_deref(), session).await
+    /// The branch to change.
+    pub async fn target(&self, session: &Session) -> Result<Target, Error> {
+        target(self.branch.as_deref(), self.expected.as_deref(), session).await
     }
 }
 
-/// The branch with the commit that the change is decided against.
-pub async fn expected_state(
+/// The branch to change.
+pub struct Target {
+    /// The branch with the commit that the change is decided against.
+    pub state: RefSpec,
+    /// Its head, which the change moves on from.
+    pub head: String,
+}
+
+/// The branch to change, and the commit of it that is expected.
+pub async fn target(
     branch: Option<&str>,
     expected: Option<&str>,
     session: &Session,
-) -> Result<RefSpec, Error> {
+) -> Result<Target, Error> {
     let name = session.branch(branch)?;
     let head = session.client.resolve(&RefSpec::named(name.clone())).await?;
     let hash = session.expected(expected, &head).await?;
-    Ok(RefSpec::at(head.name.unwrap_or(name), hash))
+    Ok(Target { state: RefSpec::at(head.name.unwrap_or(name), hash), head: head.hash })
 }
 
 /// `Put a.b, delete c`
@@ -71,20 +79,20 @@ pub fn default_message(operations: &[Operation]) -> String {
 
 /// Sends the commit.
 pub async fn send(
-    state: &RefSpec,
+    target: Target,
     commit_meta: CommitMetaInput,
     operations: Vec<Operation>,
     session: &Session,
 ) -> Result<Done, Error> {
     let body = Operations { commit_meta, operations };
-    let path = CommitMultipleOperations::path(state);
+    let path = CommitMultipleOperations::path(&target.state);
     let response = session.client.send::<CommitMultipleOperations>(path, &(), &body).await?;
-    Ok(Committed { response, state: state.clone(), operations: body.operations }.into())
+    Ok(Committed { response, head: target.head, operations: body.operations }.into())
 }
 
 struct Committed {
     response: CommitResponse,
-    state: RefSpec,
+    head: String,
     operations: Vec<Operation>,
 }
 
@@ -95,7 +103,7 @@ impl Report for Committed {
 
     fn human(&self, page: &mut Page) {
         let branch = page.name(self.response.target_branch.name.as_deref().unwrap_or_default());
-        let old = page.head(self.state.hash.as_deref());
+        let old = page.head(Some(&self.head));
         let new = page.head(self.response.target_branch.hash.as_deref());
         page.line(&format!("Committed to {branch}: {old} → {new}"));
         for operation in &self.operations {

@@ -25,14 +25,16 @@ pub struct Args {
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let operations: Vec<Operation> =
         args.keys.iter().map(|key| Operation::Delete { key: key.clone() }).collect();
-    let state = args.onto.state(session).await?;
-    if let Some(kind) = args.kind {
-        get::must_be(kind, &args.keys, &state, session).await?;
+    let target = args.onto.target(session).await?;
+    let held = session.client.contents(&target.state, &args.keys).await?;
+    get::must_be(args.kind, &held)?;
+    if let Some(missing) = get::missing(&args.keys, &held) {
+        return Err(missing);
     }
     let meta = CommitMetaInput {
         message: args.onto.message.clone().unwrap_or_else(|| committed::default_message(&operations)),
         authors: args.onto.author.clone(),
         ..Default::default()
     };
-    committed::send(&state, meta, operations, session).await
+    committed::send(target, meta, operations, session).await
 }

@@ -1,15 +1,15 @@
 //! Contents that a person edits, as pynessie's `content commit KEY` has it.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lochan_api_spec::nessie::model::{Content, ContentKey, GetMultipleContentsRequest, Operation};
-use lochan_api_spec::nessie::v2::trees::GetMultipleContents;
+use lochan_api_spec::nessie::model::{Content, ContentKey, Operation};
 use lochan_api_spec::syntax::RefSpec;
 
 use super::document;
+use crate::args::key;
 use crate::commands::Session;
 use crate::error::Error;
 
@@ -24,44 +24,86 @@ const NEW_TABLE: &str = r#"{
 }
 "#;
 
+/// What a person made of contents.
+#[derive(Default)]
+pub struct Edited {
+    /// Puts of those that were changed.
+    pub operations: Vec<Operation>,
+    /// The key of each, as it is typed, and the file with the text: what was typed is not lost until it is committed.
+    texts: Vec<(String, PathBuf)>,
+}
+
+impl Edited {
+    /// Takes the texts away when they were committed, and tells where they are when they were not.
+    pub fn settle<T>(self, ended: Result<T, Error>) -> Result<T, Error> {
+        match ended {
+            Err(error) if !self.texts.is_empty() => {
+                Err(Error::Edited { error: Box::new(error), texts: self.texts })
+            }
+            ended => {
+                for (_, path) in &self.texts {
+                    remove(path);
+                }
+                ended
+            }
+        }
+    }
+}
+
 /// Opens the editor on what each key holds; a text that comes back as it was, or empty, changes nothing.
 pub async fn edit(
     editor: &str,
     keys: &[ContentKey],
     at: &RefSpec,
     session: &Session,
-) -> Result<Vec<Operation>, Error> {
-    let body = GetMultipleContentsRequest { requested_keys: keys.to_vec() };
-    let path = GetMultipleContents::path(at);
-    let held = session.client.send::<GetMultipleContents>(path, &Default::default(), &body).await?.contents;
-    let mut operations = Vec::new();
+) -> Result<Edited, Error> {
+    let held = session.client.contents(at, keys).await?.contents;
+    let mut edited = Edited::default();
     for key in keys {
-        let before = match held.iter().find(|held| held.key == *key) {
-            Some(held) => format!("{:#}\n", serde_json::to_value(&held.content)?),
-            None => NEW_TABLE.to_owned(),
-        };
-        let after = ask(editor, &before)?;
-        if after.trim().is_empty() || after == before {
-            continue;
+        let held = held.iter().find(|held| held.key == *key).map(|held| &held.content);
+        if let Err(error) = edit_one(editor, key, held, &mut edited) {
+            return edited.settle(Err(error));
         }
-        let content: Content = serde_json::from_str(&after)
-            .map_err(|error| Error::Usage(format!("the edited text is no content: {error}")))?;
-        operations.push(Operation::Put { key: key.clone(), content });
     }
-    Ok(operations)
+    Ok(edited)
 }
 
-/// Hands a text to the editor and takes it back.
-fn ask(editor: &str, text: &str) -> Result<String, Error> {
+fn edit_one(
+    editor: &str,
+    key: &ContentKey,
+    held: Option<&Content>,
+    edited: &mut Edited,
+) -> Result<(), Error> {
+    let before = match held {
+        Some(content) => format!("{:#}\n", serde_json::to_value(content)?),
+        None => NEW_TABLE.to_owned(),
+    };
     let path = aside();
-    let failed =
-        |error: std::io::Error| Error::File { path: path.display().to_string(), reason: error.to_string() };
-    let ended = write(&path, text).map_err(failed).and_then(|()| open(editor, &path));
-    let after = std::fs::File::open(&path).map_err(|error| error.to_string()).and_then(document::read_text);
-    // The text is read, or there is an error to tell; a file that stays behind is no third thing.
-    let _ = std::fs::remove_file(&path);
-    ended?;
-    after.map_err(|reason| Error::File { path: path.display().to_string(), reason })
+    let after = match ask(editor, &before, &path) {
+        Ok(after) if !after.trim().is_empty() && after != before => after,
+        other => {
+            remove(&path);
+            return other.map(|_| ());
+        }
+    };
+    edited.texts.push((key::show(key), path));
+    let content = serde_json::from_str(&after)
+        .map_err(|error| Error::Usage(format!("the edited text is no content: {error}")))?;
+    edited.operations.push(Operation::Put { key: key.clone(), content });
+    Ok(())
+}
+
+/// Hands a text to the editor in a file and takes it back.
+fn ask(editor: &str, text: &str, path: &Path) -> Result<String, Error> {
+    let failed = |reason: String| Error::File { path: path.display().to_string(), reason };
+    write(path, text).map_err(|error| failed(error.to_string()))?;
+    open(editor, path)?;
+    File::open(path).map_err(|error| error.to_string()).and_then(document::read_text).map_err(failed)
+}
+
+/// Takes a file away; one that stays behind does no harm.
+fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
 }
 
 fn aside() -> PathBuf {

@@ -1,9 +1,8 @@
 //! `content get`
 
-use lochan_api_spec::nessie::model::{
-    ContentKey, ContentType, GetMultipleContentsRequest, GetMultipleContentsResponseV2,
-};
-use lochan_api_spec::nessie::v2::trees::GetMultipleContents;
+use std::collections::HashSet;
+
+use lochan_api_spec::nessie::model::{ContentKey, ContentType, GetMultipleContentsResponseV2};
 use lochan_api_spec::syntax::RefSpec;
 use serde_json::Value;
 
@@ -29,24 +28,12 @@ pub struct Args {
 }
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
-    let at = session.point(args.at.as_deref())?;
-    if let Some(kind) = args.kind {
-        must_be(kind, &args.keys, &at, session).await?;
-    }
-    read(&args.keys, &at, session).await
+    read(&args.keys, args.kind, &session.point(args.at.as_deref())?, session).await
 }
 
-/// Sees to it that all keys hold contents of a type.
-pub async fn must_be(
-    wanted: ContentType,
-    keys: &[ContentKey],
-    at: &RefSpec,
-    session: &Session,
-) -> Result<(), Error> {
-    let at = session.client.complete(at).await?;
-    let body = GetMultipleContentsRequest { requested_keys: keys.to_vec() };
-    let path = GetMultipleContents::path(&at);
-    let found = session.client.send::<GetMultipleContents>(path, &Default::default(), &body).await?;
+/// Sees to it that what was found is of a type, if one was named.
+pub fn must_be(wanted: Option<ContentType>, found: &GetMultipleContentsResponseV2) -> Result<(), Error> {
+    let Some(wanted) = wanted else { return Ok(()) };
     match found.contents.iter().find(|held| held.content.kind() != wanted) {
         None => Ok(()),
         Some(held) => Err(Error::WrongType {
@@ -57,15 +44,28 @@ pub async fn must_be(
     }
 }
 
+/// The error of the first key that holds nothing.
+pub fn missing(keys: &[ContentKey], found: &GetMultipleContentsResponseV2) -> Option<Error> {
+    let held: HashSet<&ContentKey> = found.contents.iter().map(|held| &held.key).collect();
+    keys.iter().find(|key| !held.contains(key)).map(|key| no_content(key, found))
+}
+
+/// The error of a key that holds nothing.
+pub fn no_content(key: &ContentKey, found: &GetMultipleContentsResponseV2) -> Error {
+    Error::NoContent { key: key::show(key), state: state(found) }
+}
+
 /// Reads keys of a state. When some are missing the others are shown, and the command fails.
-pub async fn read(keys: &[ContentKey], at: &RefSpec, session: &Session) -> Result<Done, Error> {
+pub async fn read(
+    keys: &[ContentKey],
+    kind: Option<ContentType>,
+    at: &RefSpec,
+    session: &Session,
+) -> Result<Done, Error> {
     let at = session.client.complete(at).await?;
-    let body = GetMultipleContentsRequest { requested_keys: keys.to_vec() };
-    let path = GetMultipleContents::path(&at);
-    let found = session.client.send::<GetMultipleContents>(path, &Default::default(), &body).await?;
-    let missing = keys.iter().find(|key| !found.contents.iter().any(|content| content.key == **key));
-    let verdict = missing.map(|key| Error::NoContent { key: key::show(key), state: state(&found) });
-    match verdict {
+    let found = session.client.contents(&at, keys).await?;
+    must_be(kind, &found)?;
+    match missing(keys, &found) {
         Some(error) if found.contents.is_empty() => Err(error),
         verdict => Ok(Done { report: Box::new(Contents(found)), verdict }),
     }

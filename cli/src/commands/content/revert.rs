@@ -1,9 +1,9 @@
 //! `revert KEY to POINT`
 
 use lochan_api_spec::nessie::model::{
-    CommitMetaInput, CommitResponse, Content, ContentKey, GetMultipleContentsRequest, Operation, Operations,
+    CommitMetaInput, CommitResponse, Content, ContentKey, Operation, Operations,
 };
-use lochan_api_spec::nessie::v2::trees::{CommitMultipleOperations, GetMultipleContents};
+use lochan_api_spec::nessie::v2::trees::CommitMultipleOperations;
 use lochan_api_spec::syntax::RefSpec;
 use serde_json::{Value, json};
 
@@ -88,11 +88,11 @@ impl Asked<'_> {
         dry_run: bool,
         session: &Session,
     ) -> Result<Done, Error> {
-        let state = committed::expected_state(self.branch, self.expected, session).await?;
+        let target = committed::target(self.branch, self.expected, session).await?;
         let from = session.client.resolve(&self.then).await?;
         let called = point::show(&self.then, HASH_DIGITS_SHORT);
-        let then = read(&RefSpec::detached(from.hash.clone()), &self.keys, session).await?;
-        let now = read(&state, &self.keys, session).await?;
+        let then = read(&from.state(), &self.keys, session).await?;
+        let now = read(&target.state, &self.keys, session).await?;
         let mut operations = Vec::new();
         let mut unchanged = Vec::new();
         for ((key, then), now) in self.keys.iter().zip(then).zip(now) {
@@ -113,18 +113,16 @@ impl Asked<'_> {
             None
         } else {
             let body = Operations { commit_meta: meta, operations: operations.clone() };
-            let path = CommitMultipleOperations::path(&state);
+            let path = CommitMultipleOperations::path(&target.state);
             Some(session.client.send::<CommitMultipleOperations>(path, &(), &body).await?)
         };
-        Ok(Reverted { response, state, from: from.hash, called, operations, unchanged, dry_run }.into())
+        Ok(Reverted { response, target, from: from.hash, called, operations, unchanged, dry_run }.into())
     }
 }
 
 /// What keys hold in a state, in order.
 async fn read(at: &RefSpec, keys: &[ContentKey], session: &Session) -> Result<Vec<Option<Content>>, Error> {
-    let body = GetMultipleContentsRequest { requested_keys: keys.to_vec() };
-    let path = GetMultipleContents::path(at);
-    let found = session.client.send::<GetMultipleContents>(path, &Default::default(), &body).await?.contents;
+    let found = session.client.contents(at, keys).await?.contents;
     let held = |key: &ContentKey| found.iter().find(|held| held.key == *key).map(|held| held.content.clone());
     Ok(keys.iter().map(held).collect())
 }
@@ -165,7 +163,7 @@ fn plan(key: &ContentKey, then: Option<Content>, now: Option<Content>) -> Plan {
 
 struct Reverted {
     response: Option<CommitResponse>,
-    state: RefSpec,
+    target: committed::Target,
     from: String,
     called: String,
     operations: Vec<Operation>,
@@ -178,7 +176,7 @@ impl Report for Reverted {
         let target = self.response.as_ref().map(|response| &response.target_branch);
         Ok(json!({
             "fromHash": self.from,
-            "previousHash": self.state.hash,
+            "previousHash": self.target.head,
             "dryRun": self.dry_run,
             "targetBranch": serde_json::to_value(target)?,
             "operations": serde_json::to_value(&self.operations)?,
@@ -187,8 +185,8 @@ impl Report for Reverted {
     }
 
     fn human(&self, page: &mut Page) {
-        let branch = page.name(self.state.name.as_deref().unwrap_or_default());
-        let old = page.head(self.state.hash.as_deref());
+        let branch = page.name(self.target.state.name.as_deref().unwrap_or_default());
+        let old = page.head(Some(&self.target.head));
         if let Some(response) = &self.response {
             let new = page.head(response.target_branch.hash.as_deref());
             page.line(&format!("Committed to {branch}: {old} → {new}"));

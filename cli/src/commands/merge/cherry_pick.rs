@@ -78,7 +78,7 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let last = hashes.last().cloned().unwrap_or_default();
     let body = TransplantRequestV2 {
         // The API wants a name although the commits need not be on it.
-        from_ref_name: from.unwrap_or_else(|| target_name.clone()),
+        from_ref_name: from.clone().unwrap_or_else(|| target_name.clone()),
         hashes_to_transplant: hashes,
         message: args.message.clone().filter(|message| !message.is_empty()),
         key_merge_modes: args.modes.keys(),
@@ -96,9 +96,9 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         command: format!("lochan cherry-pick {} into {target_name}", words.join(" ")),
         source_name: count(commits.len(), "commit", "commits"),
         source_is_branch: false,
-        source: RefSpec::detached(last),
+        source: RefSpec { name: from, ..RefSpec::detached(last) },
         target_name,
-        target: RefSpec::detached(head.hash),
+        target: head.state(),
         dry_run: args.dry_run,
     };
     outcome::finish(outcome, session).await

@@ -1,10 +1,8 @@
 //! Both sides of a conflict: what each holds, and the commit that changed it last.
 
 use futures::future::join_all;
-use lochan_api_spec::nessie::model::{
-    CommitMetaV2, Conflict, ConflictType, Content, ContentKey, Fetch, GetMultipleContentsRequest,
-};
-use lochan_api_spec::nessie::v2::trees::{GetMultipleContents, get_commit_log};
+use lochan_api_spec::nessie::model::{CommitMetaV2, Conflict, ConflictType, Content, ContentKey, Fetch};
+use lochan_api_spec::nessie::v2::trees::get_commit_log;
 use lochan_api_spec::syntax::RefSpec;
 use serde::Serialize;
 
@@ -71,11 +69,7 @@ pub async fn look_into(
 
 /// A side per key, in order; none at all when the contents cannot be read.
 async fn sides(client: &Client, keys: &[ContentKey], at: &RefSpec, ancestor: Option<&str>) -> Vec<Side> {
-    let body = GetMultipleContentsRequest { requested_keys: keys.to_vec() };
-    let path = GetMultipleContents::path(at);
-    let Ok(held) = client.send::<GetMultipleContents>(path, &Default::default(), &body).await else {
-        return Vec::new();
-    };
+    let Ok(held) = client.contents(at, keys).await else { return Vec::new() };
     let traces = keys.iter().take(KEYS_TRACED_MAX).map(|key| changed_by(client, at, key, ancestor));
     let mut traces = join_all(traces).await.into_iter();
     let mut contents = held.contents;

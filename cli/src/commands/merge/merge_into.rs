@@ -77,9 +77,9 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         command: format!("lochan merge {}", words.join(" ")),
         source_name: point::show(&source, crate::output::page::HASH_DIGITS_SHORT),
         source_is_branch: from.kind == Some(ReferenceKind::Branch),
-        source: RefSpec::detached(from.hash),
+        source: from.state(),
         target_name,
-        target: RefSpec::detached(head.hash),
+        target: head.state(),
         dry_run: args.dry_run,
     };
     outcome::finish(outcome, session).await

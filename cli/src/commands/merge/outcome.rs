@@ -100,7 +100,9 @@ impl Report for Told {
     fn human(&self, page: &mut Page) {
         let Outcome { way, response, source_name, target_name, .. } = &self.outcome;
         let (source, target) = (page.name(source_name), page.name(target_name));
-        let old = page.head(self.outcome.target.hash.as_deref());
+        // What is expected of the branch may be older than its head.
+        let old = response.effective_target_hash.as_ref().or(self.outcome.target.hash.as_ref());
+        let old = page.head(old.map(String::as_str));
         let merge = *way == Way::Merge;
         if !response.was_successful {
             let verb = if merge { "merge" } else { "cherry-pick" };

@@ -65,6 +65,7 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let onto = RefSpec::named(session.branch(args.onto()?.as_deref())?);
     let (mut head, base) = tokio::try_join!(session.client.resolve(&branch), session.client.resolve(&onto))?;
     head.hash = session.expected(args.expected.as_deref(), &head).await?;
+    let (source, target) = (head.state(), base.state());
     let (name, onto) = (head.name.unwrap_or_default(), base.name.unwrap_or_default());
     let body = RebaseRequest {
         expected_hash: head.hash.clone(),
@@ -94,7 +95,6 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         }))
     });
     let ancestor = Some(response.common_ancestor.as_str());
-    let (source, target) = (RefSpec::detached(head.hash.clone()), RefSpec::detached(base.hash));
     let (conflicts, commits) = tokio::join!(
         conflicts::look_into(&session.client, found, &source, &target, ancestor),
         session.client.log(&source, Default::default(), response.commits.len().clamp(1, SHOWN_MAX))
@@ -133,6 +133,8 @@ impl Report for Rebased {
         let (branch, onto) = (page.name(&response.branch), page.name(&self.onto));
         let old = page.head(Some(&response.old_hash));
         let commits = count(response.commits.len(), "commit", "commits");
+        // A branch without commits of its own is moved forward.
+        let forward = response.commits.is_empty();
         match (&response.new_hash, response.was_successful) {
             (_, false) => {
                 page.line(&format!("Not rebased: {branch} onto {onto}, still at {old}"));
@@ -142,8 +144,13 @@ impl Report for Rebased {
                 }
                 return page.gap();
             }
-            (_, true) if self.dry_run => {
+            (None, true) if forward => page.line(&format!("Would move {branch} forward to {onto}")),
+            (None, true) => {
                 page.line(&format!("Would rebase {branch} onto {onto} without conflict: {commits}"));
+            }
+            (Some(new), true) if response.was_applied && forward => {
+                let new = page.head(Some(new));
+                page.line(&format!("Moved {branch} forward to {onto}: {old} → {new}"));
             }
             (Some(new), true) if response.was_applied => {
                 let new = page.head(Some(new));

@@ -1,8 +1,9 @@
 //! Moving a branch or tag, for `reset`, `assign` and `create --force`.
 
-use lochan_api_spec::nessie::model::{ReferenceKind, ReferenceV2};
-use lochan_api_spec::nessie::v2::trees::{AssignReference, assign_reference};
+use lochan_api_spec::nessie::model::{Fetch, ReferenceKind, ReferenceV2};
+use lochan_api_spec::nessie::v2::trees::{AssignReference, assign_reference, get_reference_by_name};
 use lochan_api_spec::syntax::RefSpec;
+use lochan_api_spec::syntax::reference::DEFAULT_BRANCH_ALIAS;
 use serde_json::{Value, json};
 
 use super::create::input;
@@ -32,19 +33,24 @@ pub struct Move<'a> {
 
 /// Moves a reference from the head that was read. What is left behind is found out before.
 pub async fn run(asked: Move<'_>, session: &Session) -> Result<Done, Error> {
-    let head = session.client.reference(asked.name, &Default::default()).await?;
+    let query = get_reference_by_name::Query { fetch: Fetch::All };
+    let head = session.client.reference(asked.name, &query).await?;
     if let Some(wanted) = asked.kind.filter(|kind| *kind != head.kind) {
         let (is, wanted) = (kind_word(head.kind), kind_word(wanted));
         let instead = format!("lochan {is} assign {} to POINT", asked.name);
         return Err(Error::WrongKind { name: asked.name.to_owned(), is, wanted, instead });
     }
     let name = head.name.clone().unwrap_or_else(|| asked.name.to_owned());
+    let base = head.metadata.and_then(|metadata| metadata.common_ancestor_hash);
     let read = Resolved { name: head.name, kind: Some(head.kind), hash: head.hash.unwrap_or_default() };
     let old = session.expected(asked.expected, &read).await?;
-    let left = left_behind::between(&session.client, &old, &asked.to.hash).await?;
+    let from = RefSpec::at(name.clone(), old.clone());
+    // Told beside the move; who may move a reference need not be able to read all of it.
+    let left = left_behind::between(&session.client, &from, &asked.to.state(), base.as_deref()).await;
+    let left = left.unwrap_or_default();
     // Sent even when nothing moves: the server checks the expected hash and the type.
     let query = assign_reference::Query { kind: asked.kind.map(|kind| kind.as_str().to_owned()) };
-    let path = AssignReference::path(&RefSpec::at(name.clone(), old.clone()));
+    let path = AssignReference::path(&from);
     let response = session.client.send::<AssignReference>(path, &query, &input(&asked.to)).await?;
     Ok(Moved { verb: asked.verb, reference: response.reference, name, old, left }.into())
 }
@@ -76,6 +82,7 @@ impl Report for Moved {
                 "count": self.left.commits.len(),
                 "complete": self.left.complete,
                 "commits": serde_json::to_value(&self.left.commits)?,
+                "stillOn": self.left.still_on.as_ref().map(|(name, count)| json!({ "name": name, "count": count })),
             },
             "undo": self.undo(),
         }))
@@ -89,19 +96,34 @@ impl Report for Moved {
         }
         page.line(&format!("Moved {name} from {old} to {new}"));
         let commits = &self.left.commits;
-        if commits.is_empty() {
+        if commits.is_empty() && self.left.complete {
             return page.line("Nothing is left behind.");
         }
         let at_least = if self.left.complete { "" } else { "At least " };
-        page.line(&format!("{at_least}{} left behind:", count(commits.len(), "commit is", "commits are")));
+        let still_on = self.left.still_on.as_ref().map(|(name, count)| {
+            let name = if name == DEFAULT_BRANCH_ALIAS { "the default branch" } else { name };
+            let those =
+                if *count == commits.len() { "all".to_owned() } else { format!("the oldest {count}") };
+            format!(", {those} still on {}", page.name(name))
+        });
+        let still_on = still_on.unwrap_or_default();
+        match commits.len() {
+            0 => page.line("What is left behind could not be read."),
+            n => {
+                page.line(&format!(
+                    "{at_least}{} left behind{still_on}:",
+                    count(n, "commit is", "commits are")
+                ));
+            }
+        }
         for meta in commits.iter().take(COMMITS_SHOWN_MAX) {
             page.commit_line("  ", meta);
         }
         if commits.len() > COMMITS_SHOWN_MAX {
             page.line(&format!("  … and {} more", commits.len() - COMMITS_SHOWN_MAX));
         }
-        let text = page
-            .paint(style::FAINT, if commits.len() == 1 { "To get it back:" } else { "To get them back:" });
+        let back = if commits.len() == 1 { "To get it back:" } else { "To get them back:" };
+        let text = page.paint(style::FAINT, if commits.is_empty() { "To move it back:" } else { back });
         page.line(&text);
         page.line(&format!("  {}", self.undo()));
     }

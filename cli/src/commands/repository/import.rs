@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::time::Duration;
 
 use clap::ValueEnum;
+use clap::builder::NonEmptyStringValueParser;
 use lochan_api_spec::ext::import_repository::{Existing, Query};
 use lochan_api_spec::ext::model::{ErrorCode, ImportState, ImportStatus};
 use lochan_api_spec::ext::stream::{Event, Reader};
@@ -45,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "WHAT", value_enum)]
     pub existing: Option<Policy>,
     /// The import's own name (without it: made of the stream's checksum, --existing and --prefix)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
     /// Write old and new hashes of commits into this file, two columns
     #[arg(long, value_name = "FILE")]

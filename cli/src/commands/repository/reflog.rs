@@ -6,7 +6,7 @@ use lochan_api_spec::ext::{GetReflog, get_reflog::Reflog};
 use serde_json::Value;
 
 use crate::args::point;
-use crate::commands::commit::log::instant;
+use crate::args::time::{self, When};
 use crate::commands::{Done, Session};
 use crate::error::Error;
 use crate::output::Report;
@@ -30,12 +30,13 @@ pub struct Args {
     /// Only changes made by this principal
     #[arg(long, value_name = "NAME")]
     pub principal: Option<String>,
-    /// Only changes made at or after this time, such as 2026-05-01T00:00:00Z
-    #[arg(long, visible_alias = "after", value_name = "TIME", value_parser = instant)]
-    pub since: Option<lochan_api_spec::syntax::Instant>,
+    /// Only changes made at or after this time: '2026-05-01 10:20' (local time, unless a zone is written: Z, +02:00),
+    /// 2026-05-01, '2 hours ago', yesterday
+    #[arg(long, visible_alias = "after", value_name = "TIME", value_parser = time::parse)]
+    pub since: Option<When>,
     /// Only changes made at or before this time
-    #[arg(long, visible_alias = "before", value_name = "TIME", value_parser = instant)]
-    pub until: Option<lochan_api_spec::syntax::Instant>,
+    #[arg(long, visible_alias = "before", value_name = "TIME", value_parser = time::parse)]
+    pub until: Option<When>,
 }
 
 fn operation(text: &str) -> Result<LogOperation, String> {
@@ -50,8 +51,8 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         reference: args.name.clone(),
         operations: args.operation.iter().map(|operation| operation.as_str().to_owned()).collect(),
         principal: args.principal.clone(),
-        since: args.since.map(|at| at.to_string()),
-        until: args.until.map(|at| at.to_string()),
+        since: args.since.map(|when| session.time(when).to_string()),
+        until: args.until.map(|when| session.time(when).to_string()),
         ..Default::default()
     };
     let most = if args.number == 0 { usize::MAX } else { args.number };

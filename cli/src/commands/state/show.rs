@@ -71,6 +71,10 @@ async fn reference_or_key(what: &str, session: &Session) -> Result<Done, Error> 
             Err(Error::NoContent { state, .. }) => Err(Error::NothingCalled { word: what.to_owned(), state }),
             other => other,
         },
+        // Whether there is such a reference is not for us to know; a key may be.
+        Err(error) if error.is_forbidden() => {
+            one_content(what, None, session).await.map_err(|_| error.into())
+        }
         other => Ok(other?),
     }
 }
@@ -89,7 +93,7 @@ async fn one_commit(point: &RefSpec, session: &Session) -> Result<Done, Error> {
     let query = get_commit_log::Query { fetch: Fetch::All, ..Default::default() };
     let (log, references) = tokio::join!(session.client.log(&at, query, 1), session.client.some_references());
     let Some(entry) = log?.log_entries.into_iter().next() else {
-        return Err(Error::NoCommit(point::show(point, crate::output::page::HASH_DIGITS_SHORT)));
+        return Err(Error::NothingThere(point::show(point, crate::output::page::HASH_DIGITS_SHORT)));
     };
     let names = references.map(|found| commit::entry::names(&found.references)).unwrap_or_default();
     Ok(commit::entry::One { entry, names }.into())
@@ -98,5 +102,5 @@ async fn one_commit(point: &RefSpec, session: &Session) -> Result<Done, Error> {
 async fn one_content(text: &str, at: Option<&str>, session: &Session) -> Result<Done, Error> {
     let key = key::parse(text).map_err(|error| Error::Usage(format!("'{text}' is no key: {error}")))?;
     let at = session.point(at)?;
-    get::read(&[key], &at, session).await
+    get::read(&[key], None, &at, session).await
 }
