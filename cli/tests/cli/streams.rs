@@ -16,12 +16,16 @@ fn info() -> Answer {
 
 /// A stream of three parts, cut behind each: header and part 1, part 2, part 3 and end.
 fn stream() -> [String; 3] {
+    stream_of("ours")
+}
+
+fn stream_of(repository: &str) -> [String; 3] {
     let mut pieces = [const { Vec::new() }; 3];
     let header = Header {
         format: "lochan-repository".into(),
         version: 1,
         source: SourceKind::Lochan,
-        repository: None,
+        repository: Some(repository.into()),
         server: None,
         default_branch: "main".into(),
         taken_at: Instant::from_micros(1),
@@ -72,8 +76,39 @@ fn an_export_goes_on_where_the_server_ended() {
     let ran = run(&stub, &format!("{line} --resume"));
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
-    assert_eq!(run(&stub, &format!("{line} --resume")).code, 0, "a whole file is left alone");
+    let ran = run(&stub, &format!("{line} --resume"));
+    assert!(
+        ran.code == 0 && ran.stdout.contains("is whole already: 0 commits and 3 references"),
+        "{}",
+        ran.all()
+    );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
+}
+
+#[test]
+fn only_its_own_export_is_gone_on_with() {
+    let [first, second, _] = stream();
+    let stub = Stub::start(vec![info(), ("GET /ext/v1/export", 200, stream_of("theirs").concat())]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.ndjson");
+    for (text, reason) in [
+        ("precious\n".to_owned(), "is no export; --force replaces it"),
+        ("precious".to_owned(), "is no export"),
+        ("{}\n".to_owned(), "is no export"),
+        (
+            format!("{first}{}", &second[..9]),
+            "is an export of the repository ours, and this server has theirs",
+        ),
+    ] {
+        std::fs::write(&path, &text).unwrap();
+        let ran = run(&stub, &format!("lochan export {} --resume", path.display()));
+        assert!(ran.code == 2 && ran.stderr.contains(reason), "{text}: {}", ran.all());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "it stays as it was");
+    }
+    // Nothing was written yet: there is nothing to lose.
+    std::fs::write(&path, "").unwrap();
+    assert_eq!(run(&stub, &format!("lochan export {} --resume", path.display())).code, 0);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), stream_of("theirs").concat());
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use lochan_api_spec::ext::stream::{Event, Progress, Reader, SourceKind};
+use lochan_api_spec::ext::stream::{Event, Header, Progress, Reader, SourceKind};
 use lochan_api_spec::ext::{GetInfo, export_repository};
+use lochan_api_spec::syntax::Instant;
 use serde_json::{Value, json};
 
 use super::from_nessie;
@@ -44,7 +45,13 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
             return Err(Error::Usage("standard output cannot be gone on with".to_owned()));
         }
         (STANDARD, false) => (Sink::standard(Rc::clone(&session.stdout)), Begun::default()),
-        (path, true) => Sink::resume(path)?,
+        (path, true) => match Sink::resume(path)? {
+            (_, Begun { header: Some(header), progress, ended: true, .. }) => {
+                let (file, source) = (path.to_owned(), header.source);
+                return Ok(Exported { file, source, progress, whole_since: Some(header.taken_at) }.into());
+            }
+            (sink, begun) => (sink, begun),
+        },
         // Made only now that the server has answered, so that no empty file stays behind.
         (path, false) => {
             ask_source(session).await?;
@@ -52,18 +59,38 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         }
     };
     let source = ask_source(session).await?;
-    let progress = match (begun.ended, source, &begun.progress) {
-        (true, ..) => begun.progress,
-        (_, SourceKind::Lochan, _) => Some(from_lochan(args, begun, &mut sink, session).await?),
-        (_, SourceKind::Nessie, Some(_)) => {
-            let message = "only an export from a Lochan server can be gone on with; --force begins anew";
-            return Err(Error::Usage(message.to_owned()));
-        }
-        (_, SourceKind::Nessie, None) => Some(from_nessie::export(&mut sink, session).await?),
+    if let Some(header) = &begun.header {
+        may_go_on(&args.file, header, source, session).await?;
+        sink.cut(&begun)?;
+    }
+    let progress = match source {
+        SourceKind::Lochan => from_lochan(args, begun, &mut sink, session).await?,
+        SourceKind::Nessie => from_nessie::export(&mut sink, session).await?,
     };
     sink.finish()?;
     let file = args.file.clone();
-    Ok(Exported { file, source, progress }.into())
+    Ok(Exported { file, source, progress: Some(progress), whole_since: None }.into())
+}
+
+/// Sees to it that a file is gone on with from the repository that it is of.
+async fn may_go_on(path: &str, header: &Header, source: SourceKind, session: &Session) -> Result<(), Error> {
+    if [header.source, source].contains(&SourceKind::Nessie) {
+        let message = "only an export from a Lochan server can be gone on with; --force begins anew";
+        return Err(Error::Usage(message.to_owned()));
+    }
+    // The first line of an export says what it is of.
+    let query = export_repository::Query { max_parts: Some(1), ..Default::default() };
+    let first = session.client.export(&query).await?.next().await?;
+    let there = match first.map(|line| Reader::begin().line(&line)) {
+        Some(Ok(Event::Header(header))) => header.repository,
+        _ => None,
+    };
+    match (&header.repository, there) {
+        (Some(here), Some(there)) if *here != there => Err(Error::Usage(format!(
+            "{path} is an export of the repository {here}, and this server has {there}; --force replaces it"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// What answers at the endpoint: Lochan knows its own API, others do not.
@@ -141,6 +168,8 @@ struct Exported {
     file: String,
     source: SourceKind,
     progress: Option<Progress>,
+    /// When it was taken, for a file that was whole already.
+    whole_since: Option<Instant>,
 }
 
 impl Report for Exported {
@@ -148,6 +177,7 @@ impl Report for Exported {
         Ok(json!({
             "file": self.file,
             "source": serde_json::to_value(self.source)?,
+            "wholeSince": self.whole_since,
             "parts": self.progress.map(|p| p.parts),
             "references": self.progress.map(|p| p.references),
             "commits": self.progress.map(|p| p.commits),
@@ -159,12 +189,16 @@ impl Report for Exported {
     fn human(&self, page: &mut Page) {
         let Some(progress) = self.progress else { return };
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        page.line(&format!(
-            "Exported {} and {} to {}",
-            count(number(progress.commits), "commit", "commits"),
-            count(number(progress.references), "reference", "references"),
-            self.file
-        ));
+        let commits = count(number(progress.commits), "commit", "commits");
+        let references = count(number(progress.references), "reference", "references");
+        match self.whole_since {
+            None => page.line(&format!("Exported {commits} and {references} to {}", self.file)),
+            Some(at) => {
+                page.line(&format!("{} is whole already: {commits} and {references}", self.file));
+                let at = page.time(at);
+                page.field(9, "Taken", &at);
+            }
+        }
         page.field(9, "Checksum", &progress.checksum.to_string());
     }
 

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
-use lochan_api_spec::ext::stream::{Event, LINE_BYTES_MAX, Progress, Reader};
+use lochan_api_spec::ext::stream::{Event, Header, LINE_BYTES_MAX, Progress, Reader};
 
 use crate::error::Error;
 
@@ -26,6 +26,8 @@ enum Out {
 /// How far a file has come that an earlier export began.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Begun {
+    /// What it is an export of; none for an empty file.
+    pub header: Option<Header>,
     /// Its whole parts; none when not even the header stands there.
     pub progress: Option<Progress>,
     /// Where the server goes on.
@@ -60,16 +62,22 @@ impl Sink {
         }
     }
 
-    /// A file that an earlier export began, cut behind its last whole part.
+    /// A file that an earlier export began. It stays as it is until [`Sink::cut`].
     pub fn resume(path: &str) -> Result<(Self, Begun), Error> {
         let failed = |error: std::io::Error| Error::File { path: path.to_owned(), reason: error.to_string() };
         let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
         let begun = scan(&mut BufReader::new(&mut file)).map_err(failed)?;
-        if !begun.ended {
-            file.set_len(begun.bytes).map_err(failed)?;
+        if begun.header.is_none() && file.metadata().map_err(failed)?.len() > 0 {
+            return Err(Error::Usage(format!("{path} is no export; --force replaces it")));
         }
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
         Ok((Self { out: Out::File(file), name: path.to_owned() }, begun))
+    }
+
+    /// Cuts the file behind its last whole part, to go on there.
+    pub fn cut(&mut self, begun: &Begun) -> Result<(), Error> {
+        let Out::File(file) = &mut self.out else { return Ok(()) };
+        let cut = file.set_len(begun.bytes).and_then(|()| file.seek(SeekFrom::End(0)));
+        cut.map(|_| ()).map_err(|error| self.failed(&error))
     }
 
     /// Appends whole parts.
@@ -102,8 +110,9 @@ fn scan(source: &mut impl BufRead) -> std::io::Result<Begun> {
     while let Some(line) = next_line(source)? {
         bytes += u64::try_from(line.len()).unwrap_or(u64::MAX) + 1;
         match reader.line(&line) {
+            Ok(Event::Header(header)) => begun.header = Some(header),
             Ok(Event::PartEnds(end)) => {
-                begun = Begun { progress: reader.progress(), next: end.next, ended: false, bytes };
+                begun = Begun { progress: reader.progress(), next: end.next, bytes, ..begun };
             }
             Ok(Event::End(_)) => begun.ended = true,
             Ok(_) => {}
