@@ -97,6 +97,11 @@ pub struct Global {
     pub config: Option<PathBuf>,
 }
 
+/// Reads how many commits or entries are wanted.
+pub fn how_many(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "it is a number, 0 for all of them".to_owned())
+}
+
 fn secret(text: &str) -> Result<Secret, std::convert::Infallible> {
     Ok(Secret::new(text.trim()))
 }

@@ -133,6 +133,10 @@ fn unreachable_server(reason: &str, session: &Session) -> Vec<String> {
         }
         Source::Flag | Source::Statement | Source::Default => {}
     }
+    if reason.contains("UnknownIssuer") {
+        hints.push("SSL_CERT_FILE names a file with certificates to trust, SSL_CERT_DIR a folder".to_owned());
+        return hints;
+    }
     hints.push(
         "start a server with `lochan-server`, or name another with --endpoint or LOCHAN_ENDPOINT".to_owned(),
     );

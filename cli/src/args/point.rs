@@ -7,6 +7,9 @@ use lochan_api_spec::syntax::{RefSpec, ReferenceError};
 ///
 /// A word of 8 to 64 hexadecimal digits is a hash: no reference can have such a name.
 pub fn parse(text: &str) -> Result<RefSpec, String> {
+    if text.len() > 2 && text.contains("..") {
+        return Err("two points are a range, as `log -r A..B` and `diff A B` take one".to_owned());
+    }
     let end = text.find(['@', '~', '^', '*']).unwrap_or(text.len());
     let hash_first = text.get(..end).is_some_and(is_hash);
     let spec = if hash_first { RefSpec::parse(&format!("@{text}")) } else { RefSpec::parse(text) };

@@ -162,6 +162,7 @@ fn points() {
     check("main@cafebabe", Some("main"), Some("cafebabe"), 0);
     check("main*2026-05-01T00:00:00Z", Some("main"), None, 1);
     check("cafe", Some("cafe"), None, 0);
+    assert!(point::parse("main..dev").unwrap_err().contains("log -r A..B"));
     for bad in ["", "@", "1main", "main~0", "main@xyz", "main~x", ".."] {
         assert!(point::parse(bad).is_err(), "{bad}");
     }
@@ -207,7 +208,8 @@ fn options_of_one_kind_of_content_are_no_others() {
 
 #[test]
 fn options_that_must_say_something() {
-    for line in ["lochan content alter ns", "lochan import f --id="] {
+    for line in ["lochan content alter ns", "lochan import f --id=", "lochan log -n x", "lochan reflog -n -1"]
+    {
         let words = line.split_whitespace().map(std::ffi::OsString::from);
         assert!(Cli::try_parse_from(words).is_err(), "{line}");
     }

@@ -37,8 +37,8 @@ fn failure(error: &Error, hints: &[String]) -> Value {
 }
 
 /// The same object for a command line that is none.
-pub fn usage(message: &str) -> String {
-    line(&failure(&Error::Usage(message.to_owned()), &[]))
+pub fn usage(message: &str, hints: &[String]) -> String {
+    line(&failure(&Error::Usage(message.to_owned()), hints))
 }
 
 fn line(document: &Value) -> String {

@@ -14,9 +14,15 @@ pub fn tell(host: &mut Host, error: clap::Error, json: bool) -> u8 {
     }
     let text = error.render();
     let _ = if json {
+        // The message, then tips and the usage, with empty lines between them.
         let text = text.to_string();
-        let message = text.split("\n\nUsage:").next().unwrap_or_default();
-        host.complain(&super::json::usage(message.trim_start_matches("error: ").trim_end()))
+        let message = text.split("\n\n").next().unwrap_or_default();
+        let tips: Vec<String> = text
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix("tip: "))
+            .map(str::to_owned)
+            .collect();
+        host.complain(&super::json::usage(message.trim_start_matches("error: ").trim_end(), &tips))
     } else {
         host.complain(&text.ansi().to_string())
     };

@@ -192,6 +192,17 @@ fn what_may_not_be_seen_as_a_reference_may_be_a_key() {
     assert!(ran.code == 4 && ran.stderr.contains("name a branch or tag beside it"), "{}", ran.all());
 }
 
+#[test]
+fn a_usage_error_keeps_message_and_hints_apart() {
+    let stub = Stub::start(vec![]);
+    let error = run(&stub, "lochan --json log --onelin").error();
+    assert_eq!(error["message"], "unexpected argument '--onelin' found");
+    assert!(error["hints"][0].as_str().unwrap().contains("--oneline"), "{error}");
+    let error = run(&stub, "lochan --json log -n -1").error();
+    assert_eq!(error["message"], "invalid value '-1' for '--number <N>': it is a number, 0 for all of them");
+    assert_eq!(error["hints"], json!([]));
+}
+
 fn lochan() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lochan"));
     command.env_remove("LOCHAN_ENDPOINT").env("HOME", "/nonexistent").env_remove("XDG_CONFIG_HOME");

@@ -139,6 +139,9 @@ fn a_diff_names_what_changed() {
     ---- stderr
     ---- exit 0
     "#);
+    let stub = Stub::start(vec![("GET /api/v2/trees/main", 200, body.to_string())]);
+    let said = run(&stub, "lochan diff main~1 dev").stdout;
+    assert!(said.starts_with("From main~1 (c3c3c3c3c3c3) to dev (b2b2b2b2b2b2)\n"), "{said}");
     assert_eq!(run(&stub, "lochan diff main dev --json").json()["diffs"][0]["to"], Value::Null);
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::entry::{self, Names};
 use crate::args::time::{self, When};
-use crate::args::{key, point};
+use crate::args::{how_many, key, point};
 use crate::commands::{Done, Session, cel, parse_point};
 use crate::error::Error;
 use crate::output::Report;
@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(value_name = "POINT")]
     pub point: Option<String>,
     /// At most this many commits; 0 is all of them
-    #[arg(short = 'n', long = "number", value_name = "N", default_value_t = COMMITS_DEFAULT)]
+    #[arg(short = 'n', long = "number", value_name = "N", default_value_t = COMMITS_DEFAULT, allow_negative_numbers = true, value_parser = how_many)]
     pub number: usize,
     /// All commits
     #[arg(long, conflicts_with = "number")]

@@ -124,7 +124,7 @@ impl TwoSided {
     fn words(&self) -> &str {
         match self.conflict_type {
             ConflictType::KeyExists => "both sides made it",
-            ConflictType::KeyDoesNotExist => "gone on the target",
+            ConflictType::KeyDoesNotExist => "not on the target",
             ConflictType::PayloadDiffers => "another type on the target",
             ConflictType::ContentIdDiffers => "made anew on the target",
             ConflictType::ValueDiffers => "both sides changed it",

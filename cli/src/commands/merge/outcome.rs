@@ -53,6 +53,16 @@ pub struct Outcome {
     pub dry_run: bool,
 }
 
+impl Outcome {
+    /// How the source is called beside its target.
+    fn side(&self) -> &str {
+        match self.way {
+            Way::Merge => &self.source_name,
+            Way::CherryPick => "the source",
+        }
+    }
+}
+
 /// Looks into conflicts and gives the verdict: conflicts fail the command, in a dry run too.
 pub async fn finish(mut outcome: Outcome, session: &Session) -> Result<Done, Error> {
     let in_conflict = |detail: &MergeDetailV2| -> Option<(ContentKey, Conflict)> {
@@ -65,7 +75,7 @@ pub async fn finish(mut outcome: Outcome, session: &Session) -> Result<Done, Err
         Error::Merge(Box::new(MergeConflict {
             done: outcome.way.done(),
             command: outcome.command.clone(),
-            source_name: outcome.source_name.clone(),
+            source_name: outcome.side().to_owned(),
             target: outcome.target_name.clone(),
             source_is_branch: outcome.source_is_branch,
             keys,
@@ -112,7 +122,7 @@ impl Report for Told {
             });
             page.gap();
             for conflict in self.conflicts.iter().take(KEYS_SHOWN_MAX) {
-                conflict.human(page, source_name, target_name);
+                conflict.human(page, self.outcome.side(), target_name);
             }
             self.and_more(page, self.conflicts.len());
             return page.gap();

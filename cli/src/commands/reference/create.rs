@@ -41,6 +41,10 @@ pub async fn run(kind: ReferenceKind, args: &Args, session: &Session) -> Result<
         base = RefSpec { name: base.name, ..parse_point(hash)? };
     }
     let at = session.client.resolve(&base).await?;
+    if base.has_hash() {
+        // The default branch by its name.
+        base.name.clone_from(&at.name);
+    }
     let query =
         create_reference::Query { name: Some(args.name.clone()), kind: Some(kind.as_str().to_owned()) };
     let body = input(&at);

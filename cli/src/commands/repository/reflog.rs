@@ -5,8 +5,8 @@ use lochan_api_spec::ext::model::{LogEntry, LogOperation, RefType};
 use lochan_api_spec::ext::{GetReflog, get_reflog::Reflog};
 use serde_json::Value;
 
-use crate::args::point;
 use crate::args::time::{self, When};
+use crate::args::{how_many, point};
 use crate::commands::{Done, Session};
 use crate::error::Error;
 use crate::output::Report;
@@ -22,7 +22,7 @@ pub struct Args {
     #[arg(value_parser = point::parse_name)]
     pub name: Option<String>,
     /// At most this many entries; 0 is all of them
-    #[arg(short = 'n', long = "number", value_name = "N", default_value_t = ENTRIES_DEFAULT)]
+    #[arg(short = 'n', long = "number", value_name = "N", default_value_t = ENTRIES_DEFAULT, allow_negative_numbers = true, value_parser = how_many)]
     pub number: usize,
     /// Only changes of this kind, such as assign or delete; may be repeated
     #[arg(long, value_name = "KIND", value_parser = operation)]

@@ -1,13 +1,14 @@
 //! `diff`
 
-use lochan_api_spec::nessie::model::{Content, ContentKey, DiffResponseV2};
+use lochan_api_spec::nessie::model::{Content, ContentKey, DiffResponseV2, ReferenceV2};
 use lochan_api_spec::nessie::v2::trees::get_diff;
+use lochan_api_spec::syntax::RefSpec;
 use serde_json::Value;
 
-use crate::args::key;
+use crate::args::{key, point};
 use crate::commands::{Done, Session, parse_point};
 use crate::error::{Error, count};
-use crate::output::page::{Page, columns, pad, style, widest};
+use crate::output::page::{HASH_DIGITS_SHORT, Page, columns, pad, style, widest};
 use crate::output::{Report, changes, kind_word, summary};
 
 /// Words and options; the command's help stands in [`crate::args::Command`].
@@ -44,12 +45,22 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         ..Default::default()
     };
     let diff = session.client.diff(&from, &to, query).await?;
-    Ok(Diff { diff, names: args.names }.into())
+    Ok(Diff { diff, from, to, names: args.names }.into())
 }
 
 struct Diff {
     diff: DiffResponseV2,
+    from: RefSpec,
+    to: RefSpec,
     names: bool,
+}
+
+/// How a state is called: as it was asked for, since steps lead away from a reference's head.
+fn called(asked: &RefSpec, found: &ReferenceV2, page: &Page) -> String {
+    if asked.parts.is_empty() {
+        return page.state(found);
+    }
+    format!("{} ({})", page.name(&point::show(asked, HASH_DIGITS_SHORT)), page.head(found.hash.as_deref()))
 }
 
 impl Report for Diff {
@@ -58,8 +69,8 @@ impl Report for Diff {
     }
 
     fn human(&self, page: &mut Page) {
-        let from = page.state(&self.diff.effective_from_reference);
-        let to = page.state(&self.diff.effective_to_reference);
+        let from = called(&self.from, &self.diff.effective_from_reference, page);
+        let to = called(&self.to, &self.diff.effective_to_reference, page);
         if self.diff.diffs.is_empty() {
             return page.line(&format!("No difference from {from} to {to}"));
         }
