@@ -160,10 +160,12 @@ async fn kills_of_server_and_client_lose_nothing_and_double_nothing() {
         server.kill_and_start().await;
         assert!(server.import_wants("i", part).await >= part, "what was acknowledged is there");
     }
-    let state = done(client).await;
+    let mut state = done(client).await;
     assert_eq!((&state["status"], &state["commits"]), (&"DONE".into(), &COMMITS.into()));
     // Both, when all is done: nothing more happens.
     server.kill_and_start().await;
+    assert_eq!(state["already"], false);
+    state["already"] = true.into();
     assert_eq!(done(lochan(&server, &home, &import)).await, state);
 
     let table = std::fs::read_to_string(path("table")).unwrap();
