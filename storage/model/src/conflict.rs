@@ -23,6 +23,8 @@ pub enum ConflictKind {
     NamespaceNotEmpty,
     /// A reference is not where it was expected.
     UnexpectedHash,
+    /// A content would be held by two keys, or by none.
+    KeyConflict,
     /// A value of the system map was changed. Never shown with a content key.
     SystemValueDiffers,
 }
@@ -62,9 +64,31 @@ impl Conflict {
                  not a namespace as a namespace is forbidden)"
             ),
             ConflictKind::NamespaceNotEmpty => format!("namespace '{key}' is not empty"),
-            ConflictKind::UnexpectedHash | ConflictKind::SystemValueDiffers => format!("'{key}' was changed"),
+            ConflictKind::UnexpectedHash | ConflictKind::KeyConflict | ConflictKind::SystemValueDiffers => {
+                format!("'{key}' was changed")
+            }
         };
         Self { kind, key: Some(key.clone()), path: None, message }
+    }
+
+    /// A conflict on a key to be applied: the source moved a content between it and another, which is to be left as it is.
+    #[must_use]
+    pub fn on_moved(key: &ContentKey, left: &ContentKey) -> Self {
+        let message = format!(
+            "a content was moved between key '{key}' and key '{left}', which is to be left as it is; give both the same \
+             merge behavior"
+        );
+        Self { message, ..Self::on_key(ConflictKind::KeyConflict, key) }
+    }
+
+    /// A conflict on a key that would hold a content which the target holds under another key.
+    #[must_use]
+    pub fn on_held(key: &ContentKey, holder: &ContentKey) -> Self {
+        let message = format!(
+            "the content to be put at key '{key}' is held by key '{holder}' of the target; leave '{key}' out, or move the \
+             content back before"
+        );
+        Self { message, ..Self::on_key(ConflictKind::KeyConflict, key) }
     }
 
     /// A conflict on a value of the system map.

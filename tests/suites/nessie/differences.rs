@@ -22,6 +22,57 @@ async fn a_rename_arrives_whole() {
     }
 }
 
+/// The reference server decides the halves apart and leaves one content under two keys, or under none.
+#[tokio::test]
+async fn halves_of_a_rename_are_left_or_applied_together() {
+    let server = Server::start().await;
+    let id = added(&server.commit("main", "base", json!([put("old", "s3://1")])).await, "old");
+    for branch in ["dev", "left", "applied", "torn", "moved"] {
+        server.create("BRANCH", branch, "main").await;
+    }
+    let hash =
+        head(&server.commit("dev", "rename", json!([drop("old"), update("new", "s3://1", &id)])).await);
+    let mode = |name: &str, mode: &str| json!({"key": key(name), "mergeBehavior": mode});
+
+    let left = json!({"keyMergeModes": [mode("old", "DROP")]});
+    let merged = server.merge("dev", "left", left.clone()).await.ok();
+    let details = json!([
+        {"key": key("new"), "mergeBehavior": "DROP"},
+        {"key": key("old"), "mergeBehavior": "DROP"},
+    ]);
+    assert_eq!((&merged["details"], server.keys("left").await), (&details, vec!["old".to_owned()]));
+    server.transplant("dev", std::slice::from_ref(&hash), "left", left).await.ok();
+    assert_eq!(server.keys("left").await, ["old"]);
+
+    let applied = json!({"defaultKeyMergeMode": "DROP", "keyMergeModes": [mode("new", "FORCE")]});
+    server.merge("dev", "applied", applied).await.ok();
+    assert_eq!(server.keys("applied").await, ["new"]);
+
+    let torn = json!({"keyMergeModes": [mode("old", "DROP"), mode("new", "FORCE")]});
+    for answer in [
+        server.merge("dev", "torn", torn.clone()).await,
+        server.transplant("dev", &[hash], "torn", torn).await,
+    ] {
+        let conflicts = answer.failed(409, "REFERENCE_CONFLICT")["errorDetails"]["conflicts"].clone();
+        let conflict = list(&conflicts).iter().find(|conflict| conflict["key"] == key("new")).cloned();
+        let conflict = conflict.expect("a conflict on the key to be applied");
+        assert_eq!(conflict["conflictType"], "KEY_CONFLICT");
+        assert!(text(&conflict["message"]).contains("'old'"), "{conflict}");
+    }
+    assert_eq!(server.keys("torn").await, ["old"]);
+
+    // The target has renamed it, and the source goes on with the old name.
+    server.create("BRANCH", "on", "main").await;
+    server.commit("on", "m", json!([update("old", "s3://2", &id)])).await;
+    server.commit("moved", "rename", json!([drop("old"), update("moved", "s3://1", &id)])).await;
+    let forced = json!({"defaultKeyMergeMode": "FORCE"});
+    let error = server.merge("on", "moved", forced).await.failed(409, "REFERENCE_CONFLICT");
+    let conflict = &error["errorDetails"]["conflicts"][0];
+    assert_eq!((&conflict["conflictType"], &conflict["key"]), (&json!("KEY_CONFLICT"), &key("old")));
+    assert!(text(&conflict["message"]).contains("'moved'"), "{conflict}");
+    assert_eq!(server.keys("moved").await, ["moved"]);
+}
+
 /// The reference server finds no common ancestor.
 #[tokio::test]
 async fn branches_cut_from_an_empty_default_branch_merge() {

@@ -40,9 +40,9 @@ impl Catalog {
             Vec::new()
         } else {
             let commits = self.engine().commits_to_rebase(rebase.expected, rebase.onto_expected).await?;
-            touched::by_commits(self, &commits).await?
+            touched::by_commits(self, &commits, &rebase.options).await?
         };
-        self.authorize(who, &touched::add(check, &branch, &rebase.options, touched)).await?;
+        self.authorize(who, &touched::add(check, &branch, touched)).await?;
         let request = RebaseRequest {
             branch,
             expected: rebase.expected,

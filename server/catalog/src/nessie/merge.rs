@@ -52,8 +52,8 @@ impl Catalog {
                 return Err(error);
             }
         };
-        let touched = touched::by_merge(self, target.branch.target, from).await?;
-        let check = touched::add(check, &target.branch.name, &merge.options, touched);
+        let touched = touched::by_merge(self, target.branch.target, from, &merge.options).await?;
+        let check = touched::add(check, &target.branch.name, touched);
         self.authorize(who, &check).await?;
         let (branch, expected) = (target.branch.name, target.expected);
         if meta.message.is_empty() {

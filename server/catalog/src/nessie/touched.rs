@@ -5,7 +5,7 @@ use lochan_storage_engine::{
     index::Range,
     merge::{Mode, Options},
 };
-use lochan_storage_model::{CommitId, ContentKey, ContentType, Entry, RefName};
+use lochan_storage_model::{CommitId, ContentKey, ContentType, Entry, IndexKey, RefName};
 
 use crate::{
     access::{Access, Check},
@@ -16,11 +16,13 @@ use crate::{
 /// A key, what is to be done to it, and the type of content concerned.
 pub(crate) type Touched = (ContentKey, Access, ContentType);
 
-/// What the source of a merge changed since the merge base. Not looked for where everything is allowed.
+/// What the source of a merge changed since the merge base, but for what stays as it is because of its mode. Not looked for
+/// where everything is allowed.
 pub(crate) async fn by_merge(
     catalog: &Catalog,
     target: CommitId,
     from: CommitId,
+    options: &Options,
 ) -> Result<Vec<Touched>, Error> {
     if catalog.is_open() {
         return Ok(Vec::new());
@@ -29,15 +31,16 @@ pub(crate) async fn by_merge(
     let base = merge_base(engine.commits(), target, from).await?;
     let changes =
         engine.at(base).await?.diff(&engine.at(from).await?, &Range::content()).await?.all().await?;
-    let touched = changes.into_iter().filter_map(|change| {
-        let key = change.key.content()?;
-        touch(key, change.from.as_ref(), change.to.as_ref())
-    });
-    Ok(touched.collect())
+    let changes = changes.into_iter().map(|change| (change.key, change.from, change.to)).collect();
+    Ok(applied(changes, options))
 }
 
-/// What commits changed. Not looked for where everything is allowed.
-pub(crate) async fn by_commits(catalog: &Catalog, commits: &[CommitId]) -> Result<Vec<Touched>, Error> {
+/// What commits changed, but for what stays as it is because of its mode. Not looked for where everything is allowed.
+pub(crate) async fn by_commits(
+    catalog: &Catalog,
+    commits: &[CommitId],
+    options: &Options,
+) -> Result<Vec<Touched>, Error> {
     if catalog.is_open() {
         return Ok(Vec::new());
     }
@@ -46,25 +49,31 @@ pub(crate) async fn by_commits(catalog: &Catalog, commits: &[CommitId]) -> Resul
     for id in commits {
         let commit = engine.commits().load(*id).await?;
         let before = engine.at(commit.header.parent()).await?;
+        let mut changes = Vec::with_capacity(commit.operations.len());
         for operation in &commit.operations {
-            if let Some(key) = operation.key().content() {
-                let held = before.entry(operation.key()).await?;
-                touched.extend(touch(key, held.as_ref(), operation.entry()));
-            }
+            let held = before.entry(operation.key()).await?;
+            changes.push((operation.key().clone(), held, operation.entry().cloned()));
         }
+        touched.extend(applied(changes, options));
     }
     Ok(touched)
 }
 
-/// Adds the keys to a question, but for those that stay as they are because of their mode.
-pub(crate) fn add(check: Check, branch: &RefName, options: &Options, touched: Vec<Touched>) -> Check {
+/// Adds the keys to a question.
+pub(crate) fn add(check: Check, branch: &RefName, touched: Vec<Touched>) -> Check {
     touched.into_iter().fold(check, |check, (key, access, content_type)| {
-        let mode = options.mode_of(&key);
-        if mode == Mode::Drop {
-            return check;
-        }
         check.and_key(access, Some(branch), &key, Some(content_type))
     })
+}
+
+/// The keys that do not stay as they are because of their mode.
+fn applied(changes: Vec<(IndexKey, Option<Entry>, Option<Entry>)>, options: &Options) -> Vec<Touched> {
+    let options = options.in_force(changes.iter().cloned());
+    let keys = changes.into_iter().filter_map(|(key, from, to)| {
+        let key = key.content().filter(|key| options.mode_of(key) != Mode::Drop)?;
+        touch(key, from.as_ref(), to.as_ref())
+    });
+    keys.collect()
 }
 
 fn touch(key: ContentKey, before: Option<&Entry>, after: Option<&Entry>) -> Option<Touched> {

@@ -53,8 +53,8 @@ impl Catalog {
                 return Err(error);
             }
         };
-        let touched = touched::by_commits(self, &commits).await?;
-        let check = touched::add(check, &target.branch.name, &transplant.options, touched);
+        let touched = touched::by_commits(self, &commits, &transplant.options).await?;
+        let check = touched::add(check, &target.branch.name, touched);
         self.authorize(who, &check).await?;
         let (branch, expected) = (target.branch.name, target.expected);
         let request = TransplantRequest {

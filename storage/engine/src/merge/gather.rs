@@ -10,6 +10,7 @@ use lochan_storage_odb::NewObject;
 use super::{
     Detail, KeyBehavior, Mode, Options, Rule, RuleOutcome, Sides,
     decide::{Change, Decision, Flavour, Treatment, decide},
+    renames::{InForce, moved_away},
 };
 use crate::{
     commit::{GivenId, NamespaceCheck, Read, check_namespaces},
@@ -80,12 +81,13 @@ pub(super) async fn gather(
     core: &Core,
     target: &Tree,
     changes: &[(IndexKey, Change)],
-    options: &Options,
+    in_force: &InForce<'_>,
     flavour: Flavour,
     joined: &BTreeSet<ContentKey>,
     sides: impl Fn() -> Sides,
 ) -> Result<Gathered, Error> {
     let mut out = Gathered::default();
+    let options = &*in_force.options;
     let mut contents: Vec<(ContentKey, &Change)> = Vec::with_capacity(changes.len());
     let mut systems: Vec<(SystemPath, &IndexKey, &Change)> = Vec::new();
     for (key, change) in changes {
@@ -130,6 +132,8 @@ pub(super) async fn gather(
             }
         }
     }
+    // Contents that the target does not hold any more where they were, which force passes over.
+    let mut overruled = BTreeSet::new();
     for (key, change) in contents {
         let index_key = key.index_key();
         let head = target.get(&core.nodes, &index_key).await?;
@@ -138,10 +142,15 @@ pub(super) async fn gather(
             treatment = Treatment { mode: Mode::Force, ..Treatment::default() };
         }
         let mode = treatment.mode;
+        if let Some(base) = change.base.as_ref().filter(|_| mode == Mode::Force)
+            && head.as_ref().is_none_or(|head| head.content_id != base.content_id)
+        {
+            overruled.insert(base.content_id);
+        }
         // Nobody but the source has touched what an earlier commit of the sequence joined, but for adding to it.
         let joined = joined.contains(&key) && treatment.expected.is_none();
         let seen = if joined { change.base.as_ref() } else { head.as_ref() };
-        match decide(&key, change, seen, &treatment, flavour) {
+        match in_force.bound(&key, decide(&key, change, seen, &treatment, flavour)) {
             Decision::Silent => {}
             Decision::Drop => {
                 out.details.insert(key.clone(), Detail { key, mode, conflict: None });
@@ -174,6 +183,13 @@ pub(super) async fn gather(
             }
         }
         out.relied.push((index_key, head));
+    }
+    if !overruled.is_empty() {
+        for (key, holder) in moved_away(&overruled, &out.edits, &sides()).await? {
+            let mode = options.mode_of(&key);
+            let detail = out.details.entry(key.clone()).or_insert(Detail { key, mode, conflict: None });
+            detail.conflict.get_or_insert_with(|| Conflict::on_held(&detail.key, &holder));
+        }
     }
     Ok(out)
 }

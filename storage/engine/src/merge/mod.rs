@@ -5,12 +5,15 @@ mod gather;
 mod pick;
 mod plan;
 mod rebase;
+mod renames;
 mod rules;
 mod transplant;
 mod unrelated;
 
 #[cfg(test)]
 mod reference_tests;
+#[cfg(test)]
+mod renames_tests;
 #[cfg(test)]
 mod tests;
 

@@ -9,9 +9,10 @@ use lochan_storage_model::{Commit, CommitId, CommitMeta, Conflict, ContentKey, E
 use lochan_storage_odb::NewObject;
 
 use super::{
-    Detail, Options, Sides,
+    Detail, Sides,
     decide::{Change, Flavour},
     gather::{check_gathered, check_source, gather},
+    renames::InForce,
 };
 use crate::{
     error::Error,
@@ -24,7 +25,6 @@ pub(super) struct Picks<'a> {
     core: &'a Arc<Core>,
     /// The commit that the first one is put on.
     on: CommitId,
-    options: &'a Options,
     target: Tree,
     /// Namespaces of the target made of both sides.
     joined: BTreeSet<ContentKey>,
@@ -48,11 +48,10 @@ pub(super) struct Picked {
 }
 
 impl<'a> Picks<'a> {
-    pub(super) fn new(core: &'a Arc<Core>, on: CommitId, target: Tree, options: &'a Options) -> Self {
+    pub(super) fn new(core: &'a Arc<Core>, on: CommitId, target: Tree) -> Self {
         Self {
             core,
             on,
-            options,
             target,
             joined: BTreeSet::new(),
             details: BTreeMap::new(),
@@ -68,6 +67,7 @@ impl<'a> Picks<'a> {
         id: CommitId,
         parent: CommitId,
         changes: &[(IndexKey, Change)],
+        in_force: &InForce<'_>,
     ) -> Result<Picked, Error> {
         let core = self.core;
         let before = State::new(core.clone(), parent, core.tree(parent).await?);
@@ -81,7 +81,7 @@ impl<'a> Picks<'a> {
         let read = check_source(core, &self.target, changes).await?;
         let flavour = Flavour::Transplant;
         let mut gathered =
-            gather(core, &self.target, changes, self.options, flavour, &self.joined, sides).await?;
+            gather(core, &self.target, changes, in_force, flavour, &self.joined, sides).await?;
         let conflict = gathered.has_conflict();
         if !conflict && !self.conflict {
             check_gathered(core, &self.target, &mut gathered).await?;

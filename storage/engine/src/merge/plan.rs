@@ -10,6 +10,7 @@ use super::{
     MergeRequest, Mode, Options, Outcome, Sides,
     decide::{Change, Flavour},
     gather::{check_gathered, check_source, gather},
+    renames::InForce,
     unrelated::were_empty_together,
 };
 use crate::{
@@ -122,12 +123,13 @@ impl Plan for MergePlan {
             source: from_state.clone(),
             target: State::new(core.clone(), on, head.tree.clone()),
         };
-        let (options, nothing_joined) = (&self.request.options, BTreeSet::new());
+        let in_force = InForce::of(&self.request.options, &changes);
+        let nothing_joined = BTreeSet::new();
         let mut gathered =
-            gather(core, &head.tree, &changes, options, Flavour::Merge, &nothing_joined, sides).await?;
+            gather(core, &head.tree, &changes, &in_force, Flavour::Merge, &nothing_joined, sides).await?;
         self.check_resolved(core, &head.tree, &changes).await?;
         // First the namespaces, then what was asked for in vain, and conflicts of keys last.
-        let merged: Vec<_> = changes.iter().filter(|(key, _)| !self.leaves_out(key)).collect();
+        let merged: Vec<_> = changes.iter().filter(|(key, _)| !leaves_out(&in_force.options, key)).collect();
         let read = check_source(core, &head.tree, merged).await?;
         gathered.relied.extend(read.entries);
         gathered.prefixes.extend(read.prefixes);
@@ -191,11 +193,6 @@ impl MergePlan {
             }
             _ => Ok(true),
         }
-    }
-
-    /// Whether the mode says that nothing is done with this key.
-    fn leaves_out(&self, key: &IndexKey) -> bool {
-        key.content().is_some_and(|key| self.request.options.mode_of(&key) == Mode::Drop)
     }
 
     /// A content that is given instead of the source's is for a key that the target holds; else it must be one that the
@@ -264,6 +261,11 @@ impl MergePlan {
             ))),
         }
     }
+}
+
+/// Whether the mode says that nothing is done with this key.
+fn leaves_out(options: &Options, key: &IndexKey) -> bool {
+    key.content().is_some_and(|key| options.mode_of(&key) == Mode::Drop)
 }
 
 /// What the source did to a key, if anything.

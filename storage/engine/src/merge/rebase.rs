@@ -16,6 +16,7 @@ use super::{
     decide::Change,
     pick::{Picks, changes_of, meta_of_copy},
     plan::check_options,
+    renames::InForce,
 };
 use crate::{
     engine::Engine,
@@ -191,13 +192,14 @@ impl Engine {
     ) -> Result<Vec<Draft>, Error> {
         let core = &self.core;
         let on = target.target;
-        let mut picks = Picks::new(core, on, core.tree(on).await?, options);
+        let mut picks = Picks::new(core, on, core.tree(on).await?);
         let mut drafts = Vec::new();
         for old in self.commits_to_rebase(outcome.old, on).await? {
             let source = core.commits.load(old).await?;
             let (contained, merge_parents) = self.split_merge_parents(&source, on).await?;
             let changes = own_changes(core, old, &source, &contained).await?;
-            let picked = picks.pick(old, source.header.parent(), &changes).await?;
+            let picked =
+                picks.pick(old, source.header.parent(), &changes, &InForce::of(options, &changes)).await?;
             let fate = match () {
                 () if picked.conflict => Fate::Conflict,
                 () if picked.edits.is_empty() && merge_parents.is_empty() => Fate::Contained,

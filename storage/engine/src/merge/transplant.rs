@@ -11,6 +11,7 @@ use super::{
     decide::Change,
     pick::{Picks, changes_of, meta_of_copy},
     plan::{check_options, check_target},
+    renames::InForce,
 };
 use crate::{
     error::Error,
@@ -108,7 +109,7 @@ impl Plan for TransplantPlan {
         let sources = self.sources(core).await?;
         check_options(&self.request.options)?;
         let on = head.reference.target;
-        let mut picks = Picks::new(core, on, head.tree.clone(), &self.request.options);
+        let mut picks = Picks::new(core, on, head.tree.clone());
         let mut proposal = Proposal {
             planned_on: on,
             relied: Vec::new(),
@@ -126,11 +127,12 @@ impl Plan for TransplantPlan {
         for (id, source) in &sources {
             let parent = source.header.parent();
             let mut changes = changes_of(core, source).await?;
+            let in_force = InForce::of(&self.request.options, &changes);
             let seen = *before.get_or_insert(parent);
             if seen != parent {
-                look_from(core, seen, *id, &mut changes, &self.request.options).await?;
+                look_from(core, seen, *id, &mut changes, &in_force.options).await?;
             }
-            let picked = picks.pick(*id, parent, &changes).await?;
+            let picked = picks.pick(*id, parent, &changes, &in_force).await?;
             // What this transplant has put there itself is no ground that could move.
             proposal.relied.extend(picked.relied.into_iter().filter(|(key, _)| !grown.contains(key)));
             proposal.relied_prefixes.extend(picked.prefixes);

@@ -8,6 +8,7 @@ use lochan_storage_model::{CommitId, ConflictKind, Content, ContentKey};
 
 use super::commit::{Conflicts, Refusal, differs};
 use super::graph::Graph;
+use super::moves::{Counting, counting, doubled};
 use super::namespaces::{self, Concerns};
 use super::state::{Changes, Held, Planned, State, Wanted};
 
@@ -145,7 +146,7 @@ impl Part {
         before: &State,
         changes: &Changes,
         target: &State,
-        options: &Options,
+        Counting { options, torn }: &Counting,
         kind: Kind,
         joined_before: &BTreeSet<ContentKey>,
     ) -> Result<Self, Refusal> {
@@ -174,7 +175,12 @@ impl Part {
             let head = target.contents.get(key);
             // A namespace that an earlier commit has joined is where the source left it, as far as the source goes.
             let ours = joined_before.contains(key) && own.is_none_or(|own| own.expected.is_none());
-            let verdict = judge(&change, if ours { change.base } else { head }, mode, own, kind)?;
+            let verdict = match judge(&change, if ours { change.base } else { head }, mode, own, kind)? {
+                Verdict::Takes(wanted, true) if torn.contains(key) => {
+                    Verdict::Conflict(ConflictKind::KeyConflict, wanted)
+                }
+                verdict => verdict,
+            };
             let conflict = if let Verdict::Conflict(conflict, _) = &verdict { Some(*conflict) } else { None };
             match verdict {
                 Verdict::Stays(told) => {
@@ -201,6 +207,10 @@ impl Part {
                     }
                 }
             }
+        }
+        for key in doubled(before, &part.taken, target, options) {
+            let told = part.details.entry(key.clone()).or_insert((options.mode_of(&key), None));
+            told.1.get_or_insert(ConflictKind::KeyConflict);
         }
         Ok(part)
     }
@@ -287,7 +297,8 @@ pub fn merge(
     check_alone(options)?;
     let (before, after, target) = (graph.state(base), graph.state(from), graph.state(head));
     let changes = Changes::between(&before, &after);
-    let part = Part::of(&before, &changes, &target, options, Kind::Merge, &BTreeSet::new())?;
+    let counting = counting(&before.contents, &changes, options);
+    let part = Part::of(&before, &changes, &target, &counting, Kind::Merge, &BTreeSet::new())?;
     let for_nothing = |(key, own): (&ContentKey, &KeyBehavior)| {
         let Some(Some(put)) = changes.contents.get(key) else { return false };
         let resolved = held(own.resolved.as_ref()).ok().flatten();
@@ -299,7 +310,7 @@ pub fn merge(
         return Err(Refusal::Bad);
     }
     let mut merged = changes.clone();
-    merged.contents.retain(|key, _| options.mode_of(key) != Mode::Drop);
+    merged.contents.retain(|key, _| counting.options.mode_of(key) != Mode::Drop);
     check_namespaces(&target, &concerns_of(&before, &merged, &target))?;
     let is_there = |key: &ContentKey| before.contents.contains_key(key) || after.contents.contains_key(key);
     let in_vain = |(key, own): (&ContentKey, &KeyBehavior)| match changes.contents.get(key) {
@@ -347,16 +358,17 @@ pub fn transplant(
         let last_is_parent = last.is_none_or(|last| last == parent);
         let contents = graph.state(*last.get_or_insert(parent)).contents.clone();
         let before = State { contents, system: graph.state(parent).system.clone() };
+        let counting = counting(&graph.state(parent).contents, &made.changes, options);
         let gone = |(key, source): (&ContentKey, &Option<Held>)| {
             let expected = options.keys.get(key).is_some_and(|own| own.expected.is_some());
-            let looked_at = expected || options.mode_of(key) != Mode::Drop;
+            let looked_at = expected || counting.options.mode_of(key) != Mode::Drop;
             source.is_none() && looked_at && !before.contents.contains_key(key)
         };
         if !last_is_parent && made.changes.contents.iter().any(gone) {
             return Err(Refusal::Bad);
         }
         check_namespaces(&target, &concerns_of(&before, &made.changes, &target))?;
-        let part = Part::of(&before, &made.changes, &target, options, Kind::Transplant, &joined)?;
+        let part = Part::of(&before, &made.changes, &target, &counting, Kind::Transplant, &joined)?;
         if answer.successful && !part.conflicts() {
             check_namespaces(&target, &part.concerns)?;
         }

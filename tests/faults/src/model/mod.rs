@@ -8,6 +8,7 @@ pub mod commit;
 pub mod generate;
 pub mod graph;
 pub mod merge;
+pub mod moves;
 pub mod namespaces;
 pub mod repo;
 pub mod run;

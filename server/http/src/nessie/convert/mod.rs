@@ -80,6 +80,7 @@ pub fn conflict_type_out(kind: ConflictKind) -> ConflictType {
         ConflictKind::NotANamespace => ConflictType::NotANamespace,
         ConflictKind::NamespaceNotEmpty => ConflictType::NamespaceNotEmpty,
         ConflictKind::UnexpectedHash => ConflictType::UnexpectedHash,
+        ConflictKind::KeyConflict => ConflictType::KeyConflict,
         ConflictKind::SystemValueDiffers => ConflictType::Unknown,
     }
 }
