@@ -220,6 +220,10 @@ fn called(expr: &mut IdedExpr, arguments: &[Type]) -> Result<Type, String> {
         (operators::EQUALS | operators::NOT_EQUALS, [one, other]) if is_time(one) || is_time(other) => {
             text::SAME_TIME
         }
+        (
+            operators::LESS | operators::LESS_EQUALS | operators::GREATER | operators::GREATER_EQUALS,
+            [Type::Text, Type::Text],
+        ) => text::BEFORE,
         ("string", [Type::Double]) => text::OF_DOUBLE,
         ("duration", [Type::Text]) => text::SPAN,
         ("timestamp", [Type::Text]) => text::TIME,
@@ -231,11 +235,16 @@ fn called(expr: &mut IdedExpr, arguments: &[Type]) -> Result<Type, String> {
         (method, _) if moments::kind(method).is_some() => moments::PART,
         _ => return Ok(found),
     };
-    let negated = name == operators::NOT_EQUALS;
+    // What is not greater is less or equal, and of two texts the one is less where the other is greater.
+    let negated = matches!(name, operators::NOT_EQUALS | operators::LESS_EQUALS | operators::GREATER_EQUALS);
+    let swapped = matches!(name, operators::LESS_EQUALS | operators::GREATER);
     let kind = moments::kind(name).map(|kind| LiteralValue::Int(kind.into()));
     let kind = kind.map(|kind| IdedExpr { id: 0, expr: Expr::Literal(kind) });
     let mut given: Vec<IdedExpr> = kind.into_iter().chain(of.target.take().map(|target| *target)).collect();
     given.append(&mut of.args);
+    if swapped {
+        given.reverse();
+    }
     *expr = call(ours, given);
     if negated {
         let equal = std::mem::take(expr);

@@ -139,6 +139,33 @@ fn moments_equal_only_their_like_and_null() {
     }
 }
 
+/// Beyond U+FFFF a character is two units, which come before those of some characters below it.
+#[test]
+fn texts_are_ordered_by_their_units() {
+    for yes in [
+        "'a' < 'b' && 'a' <= 'a' && !('a' < 'a') && 'b' > 'a' && 'b' >= 'b' && '' < 'a' && 'a' < 'ab'",
+        "'\u{1F600}' < '\u{FF5E}' && '\u{1F600}' <= '\u{FF5E}' && '\u{FF5E}' > '\u{1F600}' && '\u{FF5E}' >= '\u{1F600}'",
+        "!('\u{FF5E}' < '\u{1F600}') && !('\u{FF5E}' <= '\u{1F600}') && !('\u{1F600}' >= '\u{FF5E}')",
+        "['\u{1F600}', '\u{FF5E}'].exists(x, x < '\u{FF5E}') && entry.name < '\u{1F600}'",
+        "1 < 2 && 2.5 >= 2.5 && timestamp(1) < timestamp(2)",
+    ] {
+        assert_eq!(accepts(yes), Ok(true), "{yes}");
+    }
+}
+
+#[test]
+fn what_is_not_known_is_said() {
+    let problem = |text: &str| accepts(text).expect_err(text);
+    assert!(problem("'a'.matches('\\\\N{LATIN SMALL LETTER A}')").contains("not known by their names"));
+    assert!(problem("'a'.matches('[\\\\N{LATIN SMALL LETTER A}]')").contains("not known by their names"));
+    assert!(problem("'a'.matches('a\\\\b{g}')").contains("borders of graphemes"));
+    assert!(problem("'a'.matches('\\\\p{InNope}')").contains("unknown character property"));
+    for number in ["0x1p3", "0x1.8p1", "0X1F", "0x"] {
+        assert!(problem(&format!("{number} == 8.0")).contains("cannot be parsed"), "{number}");
+    }
+    assert!(problem("{1.5: 'a'}.size() == 1").contains("as a key"));
+}
+
 #[test]
 fn conversions_are_those_of_the_reference() {
     for yes in [

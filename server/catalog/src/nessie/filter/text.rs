@@ -15,6 +15,8 @@ use super::moments::{nanos_beyond, whole_seconds};
 
 /// Equality where one side is a moment or a duration: an error with anything but its like and null.
 pub(super) const SAME_TIME: &str = "@same_time";
+/// Whether one text comes before another: by their UTF-16 units, as the reference server has it, not by their characters.
+pub(super) const BEFORE: &str = "@before";
 /// The text of a floating-point number.
 pub(super) const OF_DOUBLE: &str = "@of_double";
 /// The duration that a text stands for.
@@ -50,6 +52,15 @@ pub(super) fn teach(env: &mut Env) -> Result<(), DeclarationError> {
             return Err(ExecutionError::invalid_argument_count(2, arguments.len()));
         };
         Ok(CowVal::owned(CelBool::from(same_time(one.as_ref(), other.as_ref())?)))
+    })?;
+    env.add_overload(BEFORE, "before", vec![STRING_TYPE, STRING_TYPE], |arguments| {
+        let [one, other] = arguments.as_slice() else {
+            return Err(ExecutionError::invalid_argument_count(2, arguments.len()));
+        };
+        let (one, other) = (one.downcast_ref::<CelString<'_>>(), other.downcast_ref::<CelString<'_>>());
+        let (one, other) = one.zip(other).ok_or_else(|| mistake("<", "no such overload"))?;
+        let is_before = one.inner().encode_utf16().lt(other.inner().encode_utf16());
+        Ok(CowVal::owned(CelBool::from(is_before)))
     })?;
     env.add_overload(OF_DOUBLE, "of_double", vec![DOUBLE_TYPE], |arguments| {
         let number = arguments.first().and_then(|given| given.downcast_ref::<CelDouble>());

@@ -136,6 +136,7 @@ fn escape_of(from: &mut Translator<'_>) -> Result<Escape, Problem> {
             let found = property(from)?;
             return Ok(Escape::Set(if c == 'P' { set::not(found) } else { found }));
         }
+        'N' => return Err(Problem::Named),
         c if c.is_ascii_alphanumeric() => return Err(Problem::Escape),
         c => c,
     }))

@@ -34,9 +34,15 @@ pub(super) enum Problem {
     /// A range whose end comes first.
     #[error("illegal character range")]
     Range,
-    /// `\p` and a name that is not known; blocks are not.
+    /// `\p` and a name that is not known.
     #[error("unknown character property")]
     Property,
+    /// `\N{…}`.
+    #[error("characters are not known by their names (\\N); write \\x{{…}} with the number")]
+    Named,
+    /// `\b{g}`.
+    #[error("borders of graphemes (\\b{{g}}) are not known; \\X matches a grapheme")]
+    Grapheme,
     /// More than [`NESTING_MAX`].
     #[error("groups are nested too deep")]
     Deep,
@@ -382,7 +388,7 @@ impl<'p> Translator<'p> {
         };
         self.chars.next();
         if c == 'b' && self.peek() == Some('{') {
-            return Err(Problem::Escape);
+            return Err(Problem::Grapheme);
         }
         Ok(fixed.to_owned())
     }

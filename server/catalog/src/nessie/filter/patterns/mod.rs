@@ -3,6 +3,7 @@
 //! The parser turns every call of the method `matches` into one of ours; its name cannot be written in an expression. As a
 //! function of two texts it does not exist in the reference server.
 
+mod blocks;
 mod brackets;
 mod java;
 mod set;

@@ -3,6 +3,7 @@
 use regex_syntax::Parser;
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, HirKind};
 
+use super::blocks;
 use super::java::Problem;
 
 /// No character.
@@ -152,17 +153,21 @@ fn own(name: &str) -> Option<ClassUnicode> {
     })
 }
 
-/// A category (`Lu`, `IsLu`, `gc=Lu`), a script (`IsGreek`, `script=Greek`) or a property (`IsAlphabetic`). Blocks are not
-/// known.
+/// A category (`Lu`, `IsLu`, `gc=Lu`), a script (`IsGreek`, `script=Greek`), a block (`InGreek`, `block=Greek`) or a property
+/// (`IsAlphabetic`).
 fn of_unicode(name: &str) -> Option<ClassUnicode> {
     let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if let Some((kind, value)) = name.split_once('=') {
         let kind = match kind.to_ascii_lowercase().as_str() {
             "sc" | "script" => "sc",
             "gc" | "general_category" => "gc",
+            "blk" | "block" => return blocks::named(value),
             _ => return None,
         };
         return if plain(value) { known(&format!(r"\p{{{kind}={value}}}")) } else { None };
+    }
+    if let Some(block) = name.strip_prefix("In") {
+        return blocks::named(block);
     }
     let is = name.strip_prefix("Is");
     let wanted = is.unwrap_or(name);

@@ -25,6 +25,15 @@ fn patterns_mean_what_they_mean_in_java() {
 }
 
 const FOUND: &[(&str, &str)] = &[
+    ("Ωmega", r"^\p{InGreek}"),
+    ("Ωmega", r"^\p{block=Greek}"),
+    ("Ωmega", r"^\p{InGREEK AND COPTIC}"),
+    ("Ωmega", r"^[\p{InGreek}a]"),
+    ("Ωmega", r"^\P{InBasic Latin}"),
+    ("aé", r"^\p{InBasicLatin}\p{blk=Latin-1 Supplement}$"),
+    ("aé", r"^\p{InBasic_Latin}"),
+    ("\u{1F600}", r"^\p{InEmoticons}$"),
+    ("\u{FF5E}", r"^\p{InHalfwidth and Fullwidth Forms}$"),
     ("abc", "b"),
     ("abc", "^ab"),
     ("abc", "(?=a)"),
@@ -94,6 +103,8 @@ const FOUND: &[(&str, &str)] = &[
 ];
 
 const NOT_FOUND: &[(&str, &str)] = &[
+    ("a", r"\p{InGreek}"),
+    ("a", r"\p{InHigh Surrogates}"),
     ("abc", "a(?!b)"),
     ("abc", "(?<!a)b"),
     ("aaa", "a++a"),
