@@ -12,10 +12,12 @@
 //!
 //! Start at [`DevS3`]; the format on disk is drawn in `store`.
 
+mod limits;
 mod server;
 mod service;
 mod store;
 
+pub use limits::{OBJECT_BYTES_MAX, OBJECTS_MAX, UPLOAD_STALL_MS_MAX};
 pub use server::{CONNECTIONS_MAX, Credentials, DRAIN_MS_MAX, DevS3, Error, HEADERS_MS_MAX, XML_BYTES_MAX};
-pub use service::{PAGE_ITEMS_MAX, UPLOAD_STALL_MS_MAX};
-pub use store::{OBJECT_BYTES_MAX, OBJECTS_MAX, PART_BYTES_MIN, PART_NUMBER_MAX};
+pub use service::PAGE_ITEMS_MAX;
+pub use store::{PART_BYTES_MIN, PART_NUMBER_MAX};

@@ -17,6 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
+use crate::limits::Limits;
 use crate::service::Service;
 use crate::store::Store;
 
@@ -107,7 +108,18 @@ impl DevS3 {
         region: impl Into<String>,
         bucket: impl Into<String>,
     ) -> Result<DevS3, Error> {
-        let (folder, region, bucket) = (data_dir.into(), region.into(), bucket.into());
+        let limits = Limits::default();
+        Self::start_within(limits, listener, data_dir.into(), credentials, region.into(), bucket.into()).await
+    }
+
+    async fn start_within(
+        limits: Limits,
+        listener: TcpListener,
+        folder: PathBuf,
+        credentials: Credentials,
+        region: String,
+        bucket: String,
+    ) -> Result<DevS3, Error> {
         let address = listener.local_addr().map_err(|source| Error::Listener { source })?;
         if !address.ip().is_loopback() {
             return Err(Error::NotLoopback { address });
@@ -118,7 +130,7 @@ impl DevS3 {
         let opened = {
             let (folder, bucket) = (folder.clone(), bucket.clone());
             tokio::task::spawn_blocking(move || {
-                let store = Store::open(&folder)?;
+                let store = Store::open(&folder, limits)?;
                 store.ensure_bucket(&bucket)?;
                 Ok(store)
             })
@@ -223,3 +235,7 @@ fn serve(stream: TcpStream, service: S3Service) -> http1::Connection<TokioIo<Tcp
         .header_read_timeout(Duration::from_millis(HEADERS_MS_MAX))
         .serve_connection(TokioIo::new(stream), service)
 }
+
+#[cfg(test)]
+#[path = "limits_tests.rs"]
+mod limits_tests;

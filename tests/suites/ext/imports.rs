@@ -70,6 +70,33 @@ async fn another_servers_commits_keep_who_and_when() {
 }
 
 #[tokio::test]
+async fn a_page_of_the_table_holds_ten_thousand_rows() {
+    let server = Server::start().await;
+    let id = |n: usize| format!("{n:08x}");
+    let commits = (1..=10_001).map(|n| {
+        let parent = id(n - 1);
+        let parents = if n == 1 { Vec::new() } else { vec![parent.as_str()] };
+        item(CommitLine {
+            operations: Vec::new(),
+            operation_count: 0,
+            ..line(&id(n), &parents, n as i64, "k")
+        })
+    });
+    let items: Vec<Item> = commits.collect();
+    let stream = foreign(&items, 5_000);
+    let page = async || {
+        let page = server.get("/ext/v1/imports/many/commits?max-records=50000").await.ok();
+        (list(&page["commits"]).len(), page["hasMore"] == true)
+    };
+    // Without its last part, which has one commit.
+    let cut = String::from_utf8_lossy(&stream).match_indices("{\"part\":").nth(2).expect("a third part").0;
+    import(&server, "id=many", &stream[..cut]).await.ok();
+    assert_eq!(page().await, (10_000, false));
+    import(&server, "id=many", &stream[cut..]).await.ok();
+    assert_eq!(page().await, (10_000, true));
+}
+
+#[tokio::test]
 async fn references_that_exist_are_refused_kept_or_moved() {
     let server = Server::start().await;
     let ours = commit(&server, "main", "ours").await;

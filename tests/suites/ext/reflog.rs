@@ -51,6 +51,22 @@ async fn every_change_is_told_newest_first_deleted_references_too() {
 }
 
 #[tokio::test]
+async fn a_page_holds_a_thousand_entries() {
+    let server = Server::start().await;
+    // The first entry is the creation.
+    for n in 1..1_000 {
+        commit(&server, "main", &format!("t{n}")).await;
+    }
+    let page = async || {
+        let page = server.get("/ext/v1/reflog?max-records=5000").await.ok();
+        (page["entries"].as_array().expect("a list").len(), page["hasMore"] == true)
+    };
+    assert_eq!(page().await, (1_000, false));
+    commit(&server, "main", "more").await;
+    assert_eq!(page().await, (1_000, true));
+}
+
+#[tokio::test]
 async fn filters_are_joined() {
     let server = Server::start().await;
     for key in ["a", "b", "c"] {

@@ -62,6 +62,21 @@ async fn only_direct_children_are_listed() {
     assert_eq!(tables["identifiers"], json!([{"namespace": ["a"], "name": "t"}]));
 }
 
+#[tokio::test]
+async fn a_page_holds_five_hundred() {
+    let server = Server::new().await;
+    for n in 0..500 {
+        server.namespace("main", &format!("n{n}")).await;
+    }
+    let page = async || {
+        let page = server.get("main/namespaces?pageToken=&pageSize=1000").await.ok();
+        (page["namespaces"].as_array().unwrap().len(), page["next-page-token"].is_string())
+    };
+    assert_eq!(page().await, (500, false));
+    server.namespace("main", "more").await;
+    assert_eq!(page().await, (500, true));
+}
+
 /// Pages stay those of the state they began with, whatever is committed meanwhile.
 #[tokio::test]
 async fn pages() {

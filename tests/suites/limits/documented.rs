@@ -13,17 +13,18 @@ enum Tried {
     Row(&'static str),
     /// A test beside the code: its file and its name.
     Test(&'static str, &'static str),
-    /// Nothing does; why not.
-    Not(&'static str),
 }
 
-use Tried::{Not, Row, Test};
+use Tried::{Row, Test};
 
 const EXTRACT: &str = "server/http/src/extract/tests.rs";
 const SERVE: &str = "server/http/src/serve_tests.rs";
 const SERVICE: &str = "server/http/src/service_tests.rs";
 const WRITER: &str = "storage/engine/src/writer/tests.rs";
-const A_CUT: Tried = Not("nothing is refused: what is longer comes in pages");
+const STREAMS: &str = "tests/suites/limits/streams.rs";
+const S3: &str = "storage/files/src/s3/tests.rs";
+const KEPT: &str = "server/http/src/replay/kept.rs";
+const DEV: &str = "server/dev/src/limits_tests.rs";
 
 /// The first column of the README's table, the constants behind it, and what tries them.
 const LIMITS: &[(&str, &[&str], &[Tried])] = &[
@@ -76,7 +77,7 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
         &[],
         &[
             Test(WRITER, "no_more_writes_wait_than_the_queue_holds"),
-            Not("more changes than share one sync are no fault: they take the next"),
+            Test(WRITER, "one_change_more_than_share_a_sync_takes_the_next"),
         ],
     ),
     (
@@ -103,7 +104,10 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
     (
         "page of a log; of an Iceberg list; of another list",
         &[],
-        &[Test("tests/suites/limits/rows.rs", "prepare"), A_CUT],
+        &[
+            Test("tests/suites/limits/rows.rs", "prepare"),
+            Test("tests/suites/iceberg/namespaces.rs", "a_page_holds_five_hundred"),
+        ],
     ),
     ("page token", &[], &[Row("page token")]),
     (
@@ -111,7 +115,14 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
         &[],
         &[Test("storage/engine/src/merge/tests.rs", "no_more_commits_are_rebased_than_the_bound")],
     ),
-    ("page of the ref log; of the table of an import", &[], &[A_CUT]),
+    (
+        "page of the ref log; of the table of an import",
+        &[],
+        &[
+            Test("tests/suites/ext/reflog.rs", "a_page_holds_a_thousand_entries"),
+            Test("tests/suites/ext/imports.rs", "a_page_of_the_table_holds_ten_thousand_rows"),
+        ],
+    ),
     (
         "stream of an export or import: a line; a part",
         &["STREAM_STALL_TIMEOUT"],
@@ -120,7 +131,7 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
                 "api-spec/src/ext/stream/tests.rs",
                 "a_line_of_the_largest_size_is_written_and_a_larger_one_is_not",
             ),
-            Not("a part of 64 MiB for a few lines of code; the reader of lines bounds what is in memory"),
+            Test(STREAMS, "parts"),
         ],
     ),
     (
@@ -131,11 +142,22 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
             Test(EXTRACT, "a_stream_that_stalls_is_given_up"),
         ],
     ),
-    ("an export: commits. An import: references", &[], &[Not("millions of commits")]),
+    (
+        "an export: commits; an import: references",
+        &[],
+        &[
+            Test("storage/engine/src/transfer/tests.rs", "no_more_commits_are_taken_stock_of_than_the_bound"),
+            Test(STREAMS, "references"),
+        ],
+    ),
     (
         "`recent-changes`: heads; age; commits looked at",
         &[],
-        &[Test("tests/suites/nessie/v2.rs", "recent_changes_show_at_most_twenty_heads"), A_CUT],
+        &[
+            Test("tests/suites/nessie/v2.rs", "recent_changes_show_at_most_twenty_heads"),
+            Test("server/catalog/src/nessie/history.rs", "heads_are_shown_up_to_their_number_and_age"),
+            Test("tests/suites/nessie/v2.rs", "recent_changes_look_at_a_thousand_commits"),
+        ],
     ),
     (
         "filter (CEL): length; depth of brackets; operators; loops in loops; steps on one element; time of the processor on \
@@ -190,12 +212,22 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
     (
         "one try at the object store; tries; no new try after",
         &[],
-        &[Not("they are settings of the client of object stores, which waits by its own clock")],
+        &[
+            Test(S3, "the_patience_in_force_is_the_documented_one"),
+            Test(S3, "the_last_try_counts_and_there_is_none_behind_it"),
+            Test(S3, "a_try_without_an_answer_ends_and_the_next_one_follows"),
+            Test(S3, "no_try_begins_when_the_time_for_tries_is_over"),
+        ],
     ),
     (
         "idempotency keys: how long; how many; answer kept as it was",
         &[],
-        &[Not("nothing is refused: what is forgotten is answered from the log, or done anew")],
+        &[
+            Test(KEPT, "the_bounds_in_force_are_the_documented_ones"),
+            Test(KEPT, "a_key_is_kept_as_long_as_the_bound_says"),
+            Test(KEPT, "as_many_keys_are_kept_as_the_bound_says_and_the_oldest_goes"),
+            Test(KEPT, "an_answer_of_the_largest_size_is_kept_as_it_is"),
+        ],
     ),
     ("warehouses", &[], &[Test("storage/files/src/warehouses.rs", "no_more_are_opened_than_the_bound")]),
     (
@@ -213,12 +245,24 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
     (
         "commits between two checkpoints of a branch (replayed at a cold read)",
         &[],
-        &[Not("nothing is refused; the suites of faults replay what a kill leaves")],
+        &[
+            Test(
+                "storage/engine/src/writer/checkpoint.rs",
+                "a_checkpoint_is_due_at_the_bound_and_waited_for_at_twice_that",
+            ),
+            Test(WRITER, "a_checkpoint_is_due_with_the_commit_that_comes_to_the_bound"),
+        ],
     ),
     (
-        "`dev`: objects of a bucket; one object or part; time without a byte of an upload",
+        "`dev`: objects of a bucket; one object or part sent; time without a byte of an upload",
         &[],
-        &[Not("it is a tool for one machine; its bounds are those of the disk")],
+        &[
+            Test(DEV, "the_bounds_in_force_are_the_documented_ones"),
+            Test(DEV, "one_object_more_than_a_bucket_holds_is_refused"),
+            Test(DEV, "an_object_that_will_be_too_large_is_refused_before_it_is_sent"),
+            Test(DEV, "an_object_that_turns_out_too_large_leaves_nothing"),
+            Test(DEV, "an_upload_that_stalls_is_given_up_and_a_slow_one_is_not"),
+        ],
     ),
 ];
 
@@ -257,7 +301,6 @@ fn every_documented_limit_is_tried() {
                 Test(path, name) => {
                     assert!(file(path).contains(&format!("fn {name}(")), "{what}: {path} has no {name}");
                 }
-                Not(why) => assert!(!why.is_empty()),
             }
         }
     }

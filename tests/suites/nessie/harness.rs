@@ -13,10 +13,10 @@ use lochan_server_http::{App, Service, Site, Telemetry, routes};
 use lochan_storage_engine::{Engine, Options, merge::Rules};
 use lochan_storage_files::{WarehouseConfig, Warehouses};
 use lochan_storage_model::{
-    RefName,
+    ObjectKind, RefName,
     ports::{SystemClock, SystemRng},
 };
-use lochan_storage_odb::memory::Memory;
+use lochan_storage_odb::{Epoch, Sweep, memory::Memory};
 use metrics::NoopRecorder;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -85,6 +85,13 @@ impl Server {
     /// Another server over the same store, with nothing in memory.
     pub async fn again(&self) -> Self {
         Self::on(self.store.clone(), Arc::new(OpenAuthorizer)).await
+    }
+
+    /// Loses a commit out of the store.
+    pub async fn lose(&self, commit: &str) {
+        let id = commit.parse().expect("a hash");
+        let lost = self.store.delete_objects(&[(ObjectKind::Commit, id)], Epoch::MAX).await;
+        assert_eq!(lost.expect("a store in memory takes it"), 1);
     }
 
     /// A server on a store that may hold something.

@@ -373,6 +373,22 @@ async fn recent_changes_show_at_most_twenty_heads() {
     assert_eq!(server.get("/api/v2/trees/main/recent-changes?scan-commits=x").await.status, 404);
 }
 
+/// The head and as many commits below it.
+#[tokio::test]
+async fn recent_changes_look_at_a_thousand_commits() {
+    let server = Server::start().await;
+    let mut commits = Vec::new();
+    for n in 0..1_003 {
+        commits.push(head(&server.commit("main", "m", json!([put(&format!("t{n}"), "s3://b")])).await));
+    }
+    for (lost, state) in [(1, "COMMIT_CONSISTENT"), (2, "COMMIT_INCONSISTENT")] {
+        server.lose(&commits[lost]).await;
+        let found =
+            server.again().await.get("/api/v2/trees/main/recent-changes?scan-commits=100000").await.ok();
+        assert_eq!(found["commitLogConsistency"], state, "without commit {lost}");
+    }
+}
+
 #[tokio::test]
 async fn recent_changes_and_settings() {
     let server = Server::start().await;

@@ -2,7 +2,7 @@
 
 use lochan_storage_engine::history::LogEntry;
 use lochan_storage_model::{CommitId, Micros, Value};
-use lochan_storage_odb::{RefOperation, Reference, StoreError};
+use lochan_storage_odb::{RefLogEntry, RefOperation, Reference, StoreError};
 
 use crate::{
     access::{Access, Check, Principal},
@@ -67,17 +67,11 @@ impl Catalog {
         self.authorize(who, &Check::on(Access::ViewReference, asked.as_ref())).await?;
         let reference = self.find_reference(name).await?;
         let current = self.examine(reference.target).await?;
-        let since = self.engine().now().saturating_sub(AGE_US_MAX);
-        let mut previous = Vec::new();
         // One more than shown: the oldest may be the creation, which left no head.
-        for entry in self.engine().ref_log(&reference.name, Some(reference.number + 1), HEADS_MAX + 1).await?
-        {
-            if entry.time < since || entry.operation == RefOperation::Create || previous.len() == HEADS_MAX {
-                break;
-            }
-            if let Some(old) = entry.old.filter(|_| entry.old != entry.new) {
-                previous.push(self.examine(old).await?);
-            }
+        let log = self.engine().ref_log(&reference.name, Some(reference.number + 1), HEADS_MAX + 1).await?;
+        let mut previous = Vec::new();
+        for old in recently_left(&log, self.engine().now()) {
+            previous.push(self.examine(old).await?);
         }
         let scanned =
             if scan == 0 { Consistency::NotChecked } else { self.scan(reference.target, scan).await? };
@@ -120,5 +114,51 @@ impl Catalog {
             }
         }
         Ok(Head { id, consistency, commit: Some(LogEntry { id, commit }) })
+    }
+}
+
+/// The heads that were left recently, newest first, of a log with its newest entry first.
+fn recently_left(log: &[RefLogEntry], now: Micros) -> Vec<CommitId> {
+    let since = now.saturating_sub(AGE_US_MAX);
+    log.iter()
+        .take_while(|entry| entry.time >= since && entry.operation != RefOperation::Create)
+        .filter_map(|entry| entry.old.filter(|_| entry.old != entry.new))
+        .take(HEADS_MAX)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use lochan_storage_model::{ObjectId, RefName};
+    use lochan_storage_odb::RefKind;
+
+    use super::*;
+
+    fn left(number: u64, time: Micros) -> RefLogEntry {
+        let id = |number: u64| Some(CommitId::new(ObjectId::from_bytes([number as u8; 32])));
+        RefLogEntry {
+            name: RefName::new("main").unwrap(),
+            number,
+            kind: RefKind::Branch,
+            old: id(number),
+            new: id(number + 1),
+            operation: RefOperation::Commit,
+            principal: String::new(),
+            request: None,
+            run: None,
+            time,
+        }
+    }
+
+    #[test]
+    fn heads_are_shown_up_to_their_number_and_age() {
+        let now = 1_000_000_000;
+        let log: Vec<_> = (0..=HEADS_MAX as u64).map(|number| left(number, now)).collect();
+        assert_eq!(HEADS_MAX, 20);
+        assert_eq!(recently_left(&log[..HEADS_MAX], now).len(), HEADS_MAX);
+        assert_eq!(recently_left(&log, now).len(), HEADS_MAX);
+        let oldest = now - 5 * 60 * 1_000_000;
+        assert_eq!(recently_left(&[left(1, oldest)], now).len(), 1);
+        assert_eq!(recently_left(&[left(1, oldest - 1)], now).len(), 0);
     }
 }

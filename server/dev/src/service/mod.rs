@@ -23,8 +23,6 @@ use crate::store::Store;
 
 /// Most keys, groups, parts or uploads on one page of a listing.
 pub const PAGE_ITEMS_MAX: usize = 1_000;
-/// Longest an upload may send nothing, in milliseconds. It holds no lock meanwhile.
-pub const UPLOAD_STALL_MS_MAX: u64 = 120_000;
 
 /// What every operation is given.
 #[derive(Debug, Clone)]

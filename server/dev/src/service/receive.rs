@@ -1,7 +1,6 @@
 //! Receiving the body of an object or part aside, hashing and checking it on the way.
 
 use std::mem;
-use std::time::Duration;
 
 use futures::StreamExt;
 use hyper::HeaderMap;
@@ -10,8 +9,8 @@ use s3s::crypto::{Checksum as _, Md5};
 use s3s::dto::StreamingBlob;
 use s3s::{S3Error, S3Result, TrailingHeaders, s3_error};
 
-use super::{Service, UPLOAD_STALL_MS_MAX};
-use crate::store::{Aside, Checksums, Description, OBJECT_BYTES_MAX};
+use super::Service;
+use crate::store::{Aside, Checksums, Description};
 
 /// How much is gathered before it is written, in bytes. Most metadata files fit.
 const BUFFER_BYTES: usize = 1024 * 1024;
@@ -64,22 +63,26 @@ impl Received {
     }
 }
 
-/// Reads a body to its end. Errors: a body that breaks off, stalls, is over [`OBJECT_BYTES_MAX`], or is
-/// not what its sender claims. Nothing is left behind then, and no lock is held at any time.
+/// Reads a body to its end. Errors: a body that breaks off, stalls, is over the bound of an object, or is
+/// not what its sender claims. Nothing is left behind then, and no lock is held at any time. One that says beforehand that it
+/// is too large is not read at all.
 pub(super) async fn receive(
     service: &Service,
     body: Option<StreamingBlob>,
     claims: Claims<'_>,
 ) -> S3Result<Received> {
+    let limits = service.store.limits();
+    if announced_bytes(claims.headers).is_some_and(|size_bytes| size_bytes > limits.object_bytes_max) {
+        return Err(s3_error!(EntityTooLarge));
+    }
     let mut aside = service.on_disk(|store| store.aside().map_err(S3Error::internal_error)).await?;
     let mut hasher = wanted_checksums(claims.headers);
     let mut md5 = Md5::new();
     let mut size_bytes = 0u64;
     let mut rest: Vec<u8> = Vec::new();
-    let stall = Duration::from_millis(UPLOAD_STALL_MS_MAX);
     if let Some(mut body) = body {
         loop {
-            let chunk = match tokio::time::timeout(stall, body.next()).await {
+            let chunk = match tokio::time::timeout(limits.upload_stall, body.next()).await {
                 Err(_) => return Err(s3_error!(RequestTimeout)),
                 Ok(None) => break,
                 Ok(Some(chunk)) => {
@@ -87,7 +90,7 @@ pub(super) async fn receive(
                 }
             };
             size_bytes += chunk.len() as u64;
-            if size_bytes > OBJECT_BYTES_MAX {
+            if size_bytes > limits.object_bytes_max {
                 return Err(s3_error!(EntityTooLarge));
             }
             md5.update(&chunk);
@@ -109,6 +112,13 @@ pub(super) async fn receive(
     let trailers = claims.trailers.and_then(TrailingHeaders::take);
     let checksums = check_checksums(hasher.finalize(), claims.headers, trailers.as_ref())?;
     Ok(Received { aside, rest, size_bytes, md5, checksums })
+}
+
+/// How much the sender says will come, without the frame of a chunked body.
+fn announced_bytes(headers: &HeaderMap) -> Option<u64> {
+    let decoded = headers.get("x-amz-decoded-content-length");
+    let size = decoded.or_else(|| headers.get(hyper::header::CONTENT_LENGTH))?;
+    size.to_str().ok()?.parse().ok()
 }
 
 /// Hashers for the checksums that the sender has sent, or says that it will send after the body.

@@ -15,13 +15,14 @@ use super::aside::Sealed;
 use super::description::Description;
 use super::listing::{Listed, Page, Query};
 use super::locks::KeyLocks;
-use super::{OBJECTS_MAX, sync_folder, uploads};
+use super::{sync_folder, uploads};
 
 #[derive(Debug)]
 pub(crate) struct Bucket {
     pub(crate) name: String,
     pub(crate) created: SystemTime,
     pub(super) folder: PathBuf,
+    objects_max: usize,
     index: RwLock<BTreeMap<String, Listed>>,
     locks: KeyLocks,
 }
@@ -63,7 +64,7 @@ impl Precondition {
 impl Bucket {
     /// Opens or makes the folder of a bucket and reads its index. A file that is none of ours is
     /// reported and left alone.
-    pub(super) fn open(folder: PathBuf, name: String) -> io::Result<Bucket> {
+    pub(super) fn open(folder: PathBuf, name: String, objects_max: usize) -> io::Result<Bucket> {
         let objects = folder.join("objects");
         fs::create_dir_all(&objects)?;
         let uploads = folder.join("uploads");
@@ -86,7 +87,14 @@ impl Bucket {
         }
         let created = fs::metadata(&folder)?;
         let created = created.created().or_else(|_| created.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-        Ok(Bucket { name, created, folder, index: RwLock::new(index), locks: KeyLocks::default() })
+        Ok(Bucket {
+            name,
+            created,
+            folder,
+            objects_max,
+            index: RwLock::new(index),
+            locks: KeyLocks::default(),
+        })
     }
 
     pub(crate) fn get(&self, key: &str) -> S3Result<Opened> {
@@ -114,8 +122,8 @@ impl Bucket {
                 (index.get(&key).cloned(), index.len())
             };
             condition.check(current.as_ref())?;
-            if current.is_none() && count >= OBJECTS_MAX {
-                return Err(s3_error!(ServiceUnavailable, "the bucket holds {OBJECTS_MAX} objects already"));
+            if current.is_none() && count >= self.objects_max {
+                return Err(s3_error!(ServiceUnavailable, "the bucket holds {count} objects already"));
             }
             rename_into(&mut sealed, &path).map_err(S3Error::internal_error)?;
             self.index_mut().insert(key.clone(), new);

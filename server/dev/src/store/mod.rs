@@ -33,16 +33,14 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use s3s::{S3Result, s3_error};
 
+use crate::limits::Limits;
+
 pub(crate) use aside::{Aside, Sealed};
 pub(crate) use bucket::{Bucket, Opened, Precondition};
 pub(crate) use description::{Attributes, Checksums, Description, now_us};
 pub(crate) use listing::{Page, Query};
 pub(crate) use uploads::FinishedPart;
 
-/// Largest object or part, in bytes: the limit of a single PUT on S3.
-pub const OBJECT_BYTES_MAX: u64 = 5 * 1024 * 1024 * 1024;
-/// Most objects in one bucket; their keys are kept in memory.
-pub const OBJECTS_MAX: usize = 2_000_000;
 /// Smallest part of a multipart upload but its last, in bytes.
 pub const PART_BYTES_MIN: u64 = 5 * 1024 * 1024;
 /// Highest number of a part.
@@ -53,6 +51,7 @@ pub const PART_NUMBER_MAX: i32 = 10_000;
 pub(crate) struct Store {
     root: PathBuf,
     incoming: PathBuf,
+    limits: Limits,
     buckets: RwLock<BTreeMap<String, Arc<Bucket>>>,
     /// Keeps the lock of the folder for as long as the store lives.
     _lock: File,
@@ -61,7 +60,7 @@ pub(crate) struct Store {
 impl Store {
     /// Opens the folder, making it if needed, and reads the index. `WouldBlock` means that another
     /// process serves it.
-    pub(crate) fn open(root: &Path) -> io::Result<Store> {
+    pub(crate) fn open(root: &Path, limits: Limits) -> io::Result<Store> {
         fs::create_dir_all(root)?;
         let lock = File::create(root.join("lock"))?;
         lock.try_lock().map_err(|error| match error {
@@ -80,11 +79,15 @@ impl Store {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             if entry.file_type()?.is_dir() && s3s::path::check_bucket_name(&name) {
-                buckets.insert(name.clone(), Arc::new(Bucket::open(entry.path(), name)?));
+                buckets.insert(name.clone(), Arc::new(Bucket::open(entry.path(), name, limits.objects_max)?));
             }
         }
         sync_folder(root)?;
-        Ok(Store { root: root.to_owned(), incoming, buckets: RwLock::new(buckets), _lock: lock })
+        Ok(Store { root: root.to_owned(), incoming, limits, buckets: RwLock::new(buckets), _lock: lock })
+    }
+
+    pub(crate) const fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// Makes a bucket unless it is there; returns whether it was made.
@@ -94,7 +97,7 @@ impl Store {
             return Ok(false);
         }
         let folder = self.root.join("buckets");
-        let bucket = Bucket::open(folder.join(name), name.to_owned())?;
+        let bucket = Bucket::open(folder.join(name), name.to_owned(), self.limits.objects_max)?;
         sync_folder(&folder)?;
         buckets.insert(name.to_owned(), Arc::new(bucket));
         Ok(true)

@@ -22,7 +22,7 @@ fn keys_are_no_paths() {
     let mut expected = odd.to_vec();
     expected.sort_unstable();
     {
-        let store = Store::open(folder.path()).unwrap();
+        let store = Store::open(folder.path(), Limits::default()).unwrap();
         store.ensure_bucket("lake").unwrap();
         let bucket = store.bucket("lake").unwrap();
         for key in odd {
@@ -31,7 +31,7 @@ fn keys_are_no_paths() {
         assert_eq!(keys(&bucket), expected);
         assert!(store.delete_bucket("lake").is_err());
     }
-    let store = Store::open(folder.path()).unwrap();
+    let store = Store::open(folder.path(), Limits::default()).unwrap();
     let bucket = store.bucket("lake").unwrap();
     assert_eq!(keys(&bucket), expected);
     for key in odd {
@@ -51,7 +51,7 @@ fn a_cut_file_is_no_object() {
         fs::read_dir(shard).unwrap().next().unwrap().unwrap().path()
     };
     {
-        let store = Store::open(folder.path()).unwrap();
+        let store = Store::open(folder.path(), Limits::default()).unwrap();
         store.ensure_bucket("lake").unwrap();
         let bucket = store.bucket("lake").unwrap();
         bucket.place(sealed(&store, "x", b"bytes"), &Precondition::default()).unwrap();
@@ -60,7 +60,7 @@ fn a_cut_file_is_no_object() {
     let bytes = fs::read(&path).unwrap();
     for length in [0, 4, 5, 11, 12, bytes.len() / 2, bytes.len() - 12, bytes.len() - 1] {
         fs::write(&path, &bytes[..length]).unwrap();
-        let store = Store::open(folder.path()).unwrap();
+        let store = Store::open(folder.path(), Limits::default()).unwrap();
         assert!(keys(&store.bucket("lake").unwrap()).is_empty());
     }
 }
@@ -68,7 +68,7 @@ fn a_cut_file_is_no_object() {
 #[test]
 fn an_open_object_outlives_its_replacement() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).unwrap();
+    let store = Store::open(folder.path(), Limits::default()).unwrap();
     store.ensure_bucket("lake").unwrap();
     let bucket = store.bucket("lake").unwrap();
     bucket.place(sealed(&store, "x", b"old"), &Precondition::default()).unwrap();

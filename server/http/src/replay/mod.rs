@@ -5,20 +5,20 @@
 //! changed a reference is found in the log of reference changes too, so a restart makes nobody write twice; the answer is
 //! then told anew by the surface ([`Retell`]).
 
+mod kept;
 mod key;
 
 use std::future::Future;
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures::future::BoxFuture;
 use http::StatusCode;
 use lochan_api_spec::syntax::duration::IsoDuration;
 use lochan_server_catalog::Error;
 use lochan_server_catalog::requests::{RequestKey, Written};
-use quick_cache::sync::Cache;
-use tokio::sync::OnceCell;
 
+use self::kept::{Kept, LIFETIME_SECONDS, Replays};
 use crate::app::App;
 use crate::error;
 use crate::extract::Req;
@@ -26,13 +26,6 @@ use crate::failure::Failure;
 use crate::handlers::{Answer, Handlers};
 use crate::reply::Reply;
 use crate::router::Op;
-
-/// How long a key is remembered, in seconds.
-const LIFETIME_SECONDS: u64 = 30 * 60;
-/// Keys kept at once.
-const KEYS_MAX: usize = 4_096;
-/// Longest answer kept as it is, in bytes; a longer one is told anew from the state as it is then.
-const KEPT_BYTES_MAX: usize = 8 * 1024;
 
 /// How long keys are remembered, as announced.
 pub(crate) fn lifetime() -> IsoDuration {
@@ -53,7 +46,7 @@ pub(crate) struct Writes {
 impl Writes {
     /// No handler yet, beside those of `handlers`.
     pub(crate) fn new(handlers: Handlers<App>, retell: Retell) -> Self {
-        Writes { handlers, replays: Arc::new(Replays(Cache::new(KEYS_MAX))), retell }
+        Writes { handlers, replays: Arc::default(), retell }
     }
 
     /// The same with a handler for `op`.
@@ -71,24 +64,6 @@ impl Writes {
     }
 }
 
-/// Answers by key.
-struct Replays(Cache<[u8; 32], Arc<Slot>>);
-
-struct Slot {
-    fingerprint: [u8; 32],
-    begun: Instant,
-    answer: OnceCell<Kept>,
-}
-
-/// What is remembered of an answer.
-#[derive(Clone)]
-enum Kept {
-    /// All of it.
-    Reply(Reply),
-    /// That it was a success, too long to keep.
-    Success,
-}
-
 /// Runs a handler that writes, once per key.
 async fn run<F, Fut>(replays: &Replays, retell: Retell, app: Arc<App>, mut req: Req, handler: F) -> Answer
 where
@@ -98,7 +73,7 @@ where
     req.request = key::of(&req)?;
     let (request, req) = (req.request, Arc::new(req));
     let Some(request) = request else { return handler(app, req).await };
-    let slot = replays.slot(&request);
+    let slot = replays.slot(&request, Instant::now());
     if slot.fingerprint != request.fingerprint {
         return Err(another_request());
     }
@@ -117,8 +92,7 @@ where
                 answer.unwrap_or_else(|failure| error::render(failure, Some(op), op.surface(), spec, &id));
             let kept = match is_final(reply.status) {
                 false => Err(()),
-                true if reply.body.len() > KEPT_BYTES_MAX && reply.status.is_success() => Ok(Kept::Success),
-                true => Ok(Kept::Reply(reply.clone())),
+                true => Ok(replays.keep(&reply)),
             };
             *own.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);
             kept
@@ -135,27 +109,6 @@ where
         },
         // The cell runs what it is given or has an answer.
         (None, Err(())) => Err(Failure::Panicked),
-    }
-}
-
-impl Replays {
-    /// The place of a key's answer, a new one if the old has expired.
-    fn slot(&self, request: &RequestKey) -> Arc<Slot> {
-        let fresh = || {
-            Arc::new(Slot {
-                fingerprint: request.fingerprint,
-                begun: Instant::now(),
-                answer: OnceCell::new(),
-            })
-        };
-        let slot = self.0.get_or_insert_with(&request.key, || Ok::<_, std::convert::Infallible>(fresh()));
-        let slot = slot.unwrap_or_else(|never| match never {});
-        if slot.begun.elapsed() < Duration::from_secs(LIFETIME_SECONDS) {
-            return slot;
-        }
-        let slot = fresh();
-        self.0.insert(request.key, slot.clone());
-        slot
     }
 }
 

@@ -7,7 +7,7 @@ use lochan_storage_odb::{RefKind, RefLogEntry};
 
 use crate::{engine::Engine, error::Error, history::LogEntry};
 
-/// Most commits of one inventory. While it is made, each takes about 40 bytes of memory.
+/// Most commits of one inventory: while it is made, each takes about 40 bytes of memory.
 pub const COMMITS_MAX: u64 = 10_000_000;
 /// Names and log entries read at once.
 const CHUNK: usize = 256;
@@ -51,8 +51,14 @@ impl Engine {
         self.writer.cut().await
     }
 
-    /// What stood at a moment. Walks all commits once.
+    /// What stood at a moment. Walks all commits once. Fails where they are more than [`COMMITS_MAX`]: at once where a
+    /// reference tells by its depth, else once that many were met.
     pub async fn inventory(&self, at: Micros) -> Result<Inventory, Error> {
+        self.inventory_within(at, COMMITS_MAX).await
+    }
+
+    /// The same with a bound of its own.
+    pub(super) async fn inventory_within(&self, at: Micros, commits_max: u64) -> Result<Inventory, Error> {
         let mut references = Vec::new();
         let mut after: Option<RefName> = None;
         loop {
@@ -66,7 +72,14 @@ impl Engine {
             }
             after = Some(last);
         }
-        let mut walk = Walk { engine: self, seen: HashSet::new(), stretches: Vec::new(), commits: 0 };
+        for reference in references.iter().filter(|reference| !reference.target.is_no_ancestor()) {
+            // Each commit along first parents counts.
+            if self.commits().load(reference.target).await?.header.depth > commits_max {
+                return Err(too_many(commits_max));
+            }
+        }
+        let mut walk =
+            Walk { engine: self, commits_max, seen: HashSet::new(), stretches: Vec::new(), commits: 0 };
         for reference in &references {
             walk.add(reference.target).await?;
         }
@@ -149,8 +162,13 @@ impl Inventory {
     }
 }
 
+fn too_many(commits_max: u64) -> Error {
+    Error::BadRequest(format!("the repository has more than {commits_max} commits, too many for one export"))
+}
+
 struct Walk<'a> {
     engine: &'a Engine,
+    commits_max: u64,
     /// First halves of the ids of commits that stand in a stretch or will: enough to tell them apart.
     seen: HashSet<[u8; 16]>,
     stretches: Vec<Stretch>,
@@ -176,7 +194,7 @@ impl Walk<'_> {
             match chain.merges.pop() {
                 Some((depth, parent)) => {
                     if let Some(side) = self.chain(parent).await? {
-                        self.cut(&mut chain, depth - 1)?;
+                        self.cut(&mut chain, depth - 1);
                         stack.push(chain);
                         stack.push(side);
                     } else {
@@ -185,7 +203,7 @@ impl Walk<'_> {
                 }
                 None => {
                     let last = chain.last;
-                    self.cut(&mut chain, last)?;
+                    self.cut(&mut chain, last);
                 }
             }
         }
@@ -197,6 +215,9 @@ impl Walk<'_> {
         let mut merges = Vec::new();
         let (mut at, mut next, mut last) = (tip, 0, 0);
         while !at.is_no_ancestor() && self.see(at) {
+            if self.seen.len() as u64 > self.commits_max {
+                return Err(too_many(self.commits_max));
+            }
             tokio::task::consume_budget().await;
             let commit = self.engine.commits().load(at).await?;
             next = commit.header.depth;
@@ -214,19 +235,13 @@ impl Walk<'_> {
     }
 
     /// Ends a stretch of the chain behind the commit at `last`.
-    fn cut(&mut self, chain: &mut Chain, last: u64) -> Result<(), Error> {
+    fn cut(&mut self, chain: &mut Chain, last: u64) {
         if last < chain.next {
-            return Ok(());
+            return;
         }
         let stretch = Stretch { tip: chain.tip, first: chain.next, last, before: self.commits };
         self.commits += last - chain.next + 1;
-        if self.commits > COMMITS_MAX {
-            return Err(Error::BadRequest(format!(
-                "the repository has more than {COMMITS_MAX} commits, too many for one export"
-            )));
-        }
         chain.next = last + 1;
         self.stretches.push(stretch);
-        Ok(())
     }
 }

@@ -70,6 +70,23 @@ async fn an_inventory_has_every_commit_once_and_parents_first() {
 }
 
 #[tokio::test]
+async fn no_more_commits_are_taken_stock_of_than_the_bound() {
+    assert_eq!(super::inventory::COMMITS_MAX, 10_000_000);
+    // Told by the depth of a reference, and by what all references reach together.
+    let line = engine().await;
+    for n in 0..5 {
+        commit(&line, "main", vec![put(&format!("m{n}"), table(n))]).await;
+    }
+    for engine in [line, tangled().await] {
+        let at = engine.moment().await.unwrap();
+        let commits = engine.inventory(at).await.unwrap().commits();
+        assert_eq!(engine.inventory_within(at, commits).await.unwrap().commits(), commits);
+        let refused = engine.inventory_within(at, commits - 1).await;
+        assert!(matches!(refused, Err(Error::BadRequest(_))), "{refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_inventory_shows_its_moment_whatever_comes_after() {
     let engine = tangled().await;
     let at = engine.moment().await.unwrap();

@@ -32,8 +32,12 @@ pub(super) fn overdue(core: &Core, tree: &Tree, pending: Pending) -> bool {
 }
 
 fn reached(core: &Core, tree: &Tree, pending: Pending, factor: u64) -> bool {
-    let min = core.options.checkpoint_commits_min;
-    let mark = (tree.count() / ENTRIES_PER_COMMIT).clamp(min, COMMITS_MAX.max(min));
+    is_reached(core.options.checkpoint_commits_min, tree.count(), pending, factor)
+}
+
+/// Whether what is pending has come to `factor` times the mark of an index of `entries`.
+fn is_reached(min: u64, entries: u64, pending: Pending, factor: u64) -> bool {
+    let mark = (entries / ENTRIES_PER_COMMIT).clamp(min, COMMITS_MAX.max(min));
     pending.commits >= mark * factor || pending.operations >= OPERATIONS_MAX * factor
 }
 
@@ -60,4 +64,29 @@ pub(crate) async fn store_checkpoint(core: &Core, commit: CommitId, tree: &Tree)
         core.store.put_derived(vec![row]).await?;
     }
     Ok(unsaved.saved(&core.nodes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_is_due_at_the_bound_and_waited_for_at_twice_that() {
+        let min = crate::Options::default().checkpoint_commits_min;
+        let reached = |entries, commits, operations, factor| {
+            is_reached(min, entries, Pending { commits, operations }, factor)
+        };
+        // However large the index.
+        for entries in [COMMITS_MAX * ENTRIES_PER_COMMIT, u64::MAX] {
+            for factor in [1, HARD_FACTOR] {
+                assert!(!reached(entries, 50_000 * factor - 1, 1, factor));
+                assert!(reached(entries, 50_000 * factor, 1, factor));
+                assert!(!reached(entries, 1, 100_000 * factor - 1, factor));
+                assert!(reached(entries, 1, 100_000 * factor, factor));
+            }
+        }
+        // A small one comes to it earlier.
+        assert!(!reached(0, min - 1, 1, 1));
+        assert!(reached(0, min, 1, 1));
+    }
 }

@@ -81,6 +81,34 @@ async fn lanes_take_turns() {
 }
 
 #[tokio::test]
+async fn one_change_more_than_share_a_sync_takes_the_next() {
+    let group_max = Options::default().group_max;
+    assert_eq!(group_max, 128);
+    for more in [0, 1] {
+        let mut bench = Bench::new(&["main"], group_max).await;
+        let mut waiting = Vec::new();
+        for n in 0..group_max + more {
+            waiting.push(bench.put("main", &format!("t{n}")).await);
+        }
+        assert_eq!(bench.step().await, group_max);
+        assert_eq!(bench.step().await, more);
+        waiting.into_iter().for_each(|verdict| drop(landed(verdict)));
+    }
+}
+
+#[tokio::test]
+async fn a_checkpoint_is_due_with_the_commit_that_comes_to_the_bound() {
+    let bound = 5;
+    let mut bench =
+        Bench::with(&["main"], Options { checkpoint_commits_min: bound, ..Options::default() }).await;
+    for n in 1..=bound {
+        bench.put("main", &format!("t{n}")).await;
+        bench.step().await;
+        assert_eq!(bench.machine.due_checkpoints().len(), usize::from(n == bound), "commit {n}");
+    }
+}
+
+#[tokio::test]
 async fn a_reference_change_ends_what_is_planned_on_its_branch_in_the_batch() {
     let mut bench = Bench::new(&["main"], 128).await;
     let first = bench.put("main", "a").await;

@@ -39,6 +39,26 @@ pub const BACKOFF_MS_MAX: u64 = 5_000;
 /// request for the same key is under way and either may win.
 pub const CONFLICT_ROUNDS_MAX: u32 = 3;
 
+/// How long an object store is waited for, and how often it is asked; what is documented by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Patience {
+    request_timeout: Duration,
+    retries_max: usize,
+    retry_window: Duration,
+    backoff_initial: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience {
+            request_timeout: Duration::from_millis(REQUEST_TIMEOUT_MS),
+            retries_max: RETRIES_MAX,
+            retry_window: Duration::from_millis(RETRY_WINDOW_MS),
+            backoff_initial: Duration::from_millis(BACKOFF_MS_INITIAL),
+        }
+    }
+}
+
 /// Client of one bucket.
 #[derive(Debug)]
 pub(crate) struct S3Store {
@@ -48,6 +68,15 @@ pub(crate) struct S3Store {
 impl S3Store {
     /// Builds the client of the bucket of `root`. Connects to nothing.
     pub(crate) fn open(root: &Location, config: &S3Config, counters: Arc<Counters>) -> Result<Self, Error> {
+        Self::open_with(root, config, counters, Patience::default())
+    }
+
+    fn open_with(
+        root: &Location,
+        config: &S3Config,
+        counters: Arc<Counters>,
+        patience: Patience,
+    ) -> Result<Self, Error> {
         let refuse = |reason: String| Error::invalid(root.as_str(), reason);
         let bucket = root.bucket().ok_or_else(|| refuse("has no bucket".to_owned()))?;
         let mut builder = match (&config.access_key_id, &config.secret_access_key) {
@@ -73,25 +102,24 @@ impl S3Store {
                 false => virtual_host(endpoint, bucket),
             });
         }
-        let ms = Duration::from_millis;
         let client = builder
             .with_bucket_name(bucket)
             .with_region(config.region.as_str())
             .with_virtual_hosted_style_request(!config.path_style)
             .with_client_options(
                 ClientOptions::new()
-                    .with_connect_timeout(ms(CONNECT_TIMEOUT_MS))
-                    .with_timeout(ms(REQUEST_TIMEOUT_MS))
+                    .with_connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS))
+                    .with_timeout(patience.request_timeout)
                     .with_allow_http(true),
             )
             .with_retry(RetryConfig {
                 backoff: BackoffConfig {
-                    init_backoff: ms(BACKOFF_MS_INITIAL),
-                    max_backoff: ms(BACKOFF_MS_MAX),
+                    init_backoff: patience.backoff_initial,
+                    max_backoff: Duration::from_millis(BACKOFF_MS_MAX),
                     base: 2.0,
                 },
-                max_retries: RETRIES_MAX,
-                retry_timeout: ms(RETRY_WINDOW_MS),
+                max_retries: patience.retries_max,
+                retry_timeout: patience.retry_window,
             })
             .with_http_connector(CountingConnector::new(counters))
             .build()

@@ -19,6 +19,8 @@ enum Trouble {
     Status(u16),
     /// The request takes effect, and is answered with this status all the same.
     DoneBut(u16),
+    /// No answer.
+    Silence,
 }
 
 /// As much of S3 as one warehouse asks for: whole objects in memory, `If-None-Match: *`.
@@ -40,8 +42,10 @@ impl Bucket {
         let body = request.into_body().collect().await.unwrap().to_bytes();
         let empty = |status: StatusCode| reply(status, Bytes::new());
         let trouble = self.troubles.lock().unwrap().pop_front();
-        if let Some(Trouble::Status(status)) = trouble {
-            return empty(StatusCode::from_u16(status).unwrap());
+        match trouble {
+            Some(Trouble::Status(status)) => return empty(StatusCode::from_u16(status).unwrap()),
+            Some(Trouble::Silence) => std::future::pending().await,
+            _ => {}
         }
         let mut objects = self.objects.lock().unwrap();
         let found = objects.get(&key).cloned();
@@ -82,6 +86,7 @@ fn reply(status: StatusCode, bytes: Bytes) -> Response<Full<Bytes>> {
 
 struct Lake {
     bucket: Arc<Bucket>,
+    s3: S3Config,
     warehouses: Warehouses,
     at: Location,
 }
@@ -89,6 +94,12 @@ struct Lake {
 impl Lake {
     fn warehouse(&self) -> &Warehouse {
         self.warehouses.default()
+    }
+
+    /// A client with a patience of its own.
+    fn client(&self, patience: Patience) -> S3Store {
+        let root = Location::parse("s3://lake/wh").unwrap();
+        S3Store::open_with(&root, &self.s3, Arc::default(), patience).unwrap()
     }
 
     fn meets(&self, troubles: &[Trouble]) {
@@ -125,9 +136,9 @@ async fn lake() -> Lake {
         ..S3Config::default()
     };
     let location = "s3://lake/wh".to_owned();
-    let config = WarehouseConfig { name: "lake".into(), location, default: true, s3: Some(s3) };
+    let config = WarehouseConfig { name: "lake".into(), location, default: true, s3: Some(s3.clone()) };
     let warehouses = Warehouses::open(vec![config]).unwrap();
-    Lake { bucket, warehouses, at: Location::parse("s3a://lake/wh/ns ü/t/a%41+b.json").unwrap() }
+    Lake { bucket, s3, warehouses, at: Location::parse("s3a://lake/wh/ns ü/t/a%41+b.json").unwrap() }
 }
 
 const ONE: Bytes = Bytes::from_static(b"one");
@@ -193,6 +204,59 @@ async fn failures_are_sorted_by_what_to_do_about_them() {
     lake.meets(&[Trouble::Status(400)]);
     let failed = lake.warehouse().delete(&lake.at).await;
     assert!(matches!(failed, Err(Error::Other { .. })), "{failed:?}");
+}
+
+#[test]
+fn the_patience_in_force_is_the_documented_one() {
+    let Patience { request_timeout, retries_max, retry_window, backoff_initial } = Patience::default();
+    assert_eq!((request_timeout, retries_max + 1), (Duration::from_secs(30), 6));
+    assert_eq!((retry_window, backoff_initial), (Duration::from_secs(60), Duration::from_millis(100)));
+}
+
+#[tokio::test]
+async fn the_last_try_counts_and_there_is_none_behind_it() {
+    let lake = lake().await;
+    lake.warehouse().write(&lake.at, ONE).await.unwrap();
+    let tries = RETRIES_MAX + 1;
+    // The pauses between tries are no matter here.
+    let client = lake.client(Patience { backoff_initial: Duration::from_millis(1), ..Patience::default() });
+    lake.seen();
+    lake.meets(&vec![Trouble::Status(503); tries - 1]);
+    assert_eq!(client.read(&lake.at).await.unwrap().unwrap(), ONE);
+    assert_eq!(lake.seen().len(), tries);
+    lake.meets(&vec![Trouble::Status(503); tries]);
+    let failed = client.read(&lake.at).await;
+    assert!(matches!(failed, Err(Error::Throttled { .. })), "{failed:?}");
+    assert_eq!(lake.seen().len(), tries);
+    assert_eq!(client.read(&lake.at).await.unwrap().unwrap(), ONE);
+}
+
+#[tokio::test]
+async fn a_try_without_an_answer_ends_and_the_next_one_follows() {
+    let lake = lake().await;
+    lake.warehouse().write(&lake.at, ONE).await.unwrap();
+    let request_timeout = Duration::from_millis(500);
+    let client = lake.client(Patience { request_timeout, ..Patience::default() });
+    lake.seen();
+    lake.meets(&[Trouble::Silence]);
+    let begun = std::time::Instant::now();
+    assert_eq!(client.read(&lake.at).await.unwrap().unwrap(), ONE);
+    assert!(begun.elapsed() >= request_timeout, "{:?}", begun.elapsed());
+    assert_eq!(lake.seen().len(), 2);
+}
+
+#[tokio::test]
+async fn no_try_begins_when_the_time_for_tries_is_over() {
+    let lake = lake().await;
+    lake.warehouse().write(&lake.at, ONE).await.unwrap();
+    let patience = Patience { request_timeout: Duration::from_millis(300), ..Patience::default() };
+    for (retry_window, tries) in [(patience.request_timeout / 3, 1), (Duration::from_secs(60), 2)] {
+        let client = lake.client(Patience { retry_window, ..patience });
+        lake.seen();
+        lake.meets(&[Trouble::Silence]);
+        let read = client.read(&lake.at).await;
+        assert_eq!((read.is_ok(), lake.seen().len()), (tries > 1, tries), "{read:?}");
+    }
 }
 
 #[tokio::test]
