@@ -49,8 +49,15 @@ pub struct Manifest {
 pub(crate) struct Folder {
     path: PathBuf,
     manifest: Mutex<Manifest>,
-    /// Holds the lock as long as it is open.
-    _lock: File,
+    /// Holds the lock.
+    lock: File,
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Closing it would not do: a child process that is being started has it open too, until it executes its program.
+        let _ = FileExt::unlock(&self.lock);
+    }
 }
 
 impl Folder {
@@ -67,7 +74,7 @@ impl Folder {
         let lock = take_lock(path)?;
         // Whoever made the store may have been killed before its name was durable.
         sync_names(path).map_err(|error| failed("sync", path, &error))?;
-        Ok(Self { path: path.to_owned(), manifest: Mutex::new(manifest), _lock: lock })
+        Ok(Self { path: path.to_owned(), manifest: Mutex::new(manifest), lock })
     }
 
     /// The folder.
@@ -112,6 +119,12 @@ impl Folder {
             },
             _ => failed("open the journal in", &self.path, &error),
         })
+    }
+
+    /// The file of the lock once more, as a child process has it.
+    #[cfg(test)]
+    pub(crate) fn second_lock(&self) -> File {
+        self.lock.try_clone().unwrap()
     }
 
     /// Folder of the engine's own files.

@@ -31,6 +31,19 @@ fn a_store_in_use_names_its_holder() {
 }
 
 #[test]
+fn a_store_that_was_closed_is_free_although_a_child_process_is_being_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    drop(SledStore::open(&config).unwrap());
+    let held = Folder::open(&config.path, |_| Ok(())).unwrap();
+    // Until it executes its program, a child has all files of its parent open: the same as a second descriptor.
+    let of_child = held.second_lock();
+    drop(held);
+    drop(SledStore::open(&config).unwrap());
+    drop(of_child);
+}
+
+#[test]
 fn a_newer_format_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let config = SledConfig::new(folder.path().join("store"));
