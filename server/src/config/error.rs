@@ -44,6 +44,14 @@ pub enum Error {
         /// What it must be.
         expected: String,
     },
+    /// A value that the type allows and that cannot be used.
+    #[error("setting '{key}' {reason}")]
+    Unusable {
+        /// The setting.
+        key: String,
+        /// Why, as the rest of the sentence.
+        reason: &'static str,
+    },
     /// A secret given both directly and through a file, by the same source.
     #[error("settings '{key}' and '{twin}' ({origin}) exclude each other")]
     Twice {

@@ -14,7 +14,7 @@ mod tests;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use lochan_storage_files::{S3Config, Secret, WarehouseConfig};
+use lochan_storage_files::{S3Config, S3Fault, Secret, WarehouseConfig, base_url};
 
 pub use auth::Auth;
 pub use error::Error;
@@ -190,7 +190,7 @@ fn build(merged: &Merged) -> Result<Config, Error> {
         server: Server {
             listen: get.text(&["server", "listen"]).unwrap_or_default(),
             management_listen: listen(&["server", "management_listen"]),
-            public_url: get.text(&["server", "public_url"]).filter(|url| !url.is_empty()),
+            public_url: public_url(&get)?,
             trusted_proxy: get.flag(&["server", "trusted_proxy"]).unwrap_or(false),
             allow_unauthenticated: get.flag(&["server", "allow_unauthenticated"]).unwrap_or(false),
             worker_threads: get.number(&["server", "worker_threads"]).unwrap_or(0),
@@ -268,14 +268,30 @@ fn s3_settings(merged: &Merged, section: &[&str]) -> Result<Option<S3Config>, Er
     }
     let at = |key| [section, &[key]].concat();
     let basis = S3Config::default();
-    Ok(Some(S3Config {
+    let s3 = S3Config {
         endpoint: get.text(&at("endpoint")),
         external_endpoint: get.text(&at("external_endpoint")),
         region: get.text(&at("region")).unwrap_or(basis.region),
         path_style: get.flag(&at("path_style")).unwrap_or(basis.path_style),
         access_key_id: get.credential(&at("access_key_id"))?,
         secret_access_key: get.credential(&at("secret_access_key"))?.map(Secret::new),
-    }))
+    };
+    let unusable = |S3Fault { setting, reason }| Error::Unusable {
+        key: [section, &[setting]].concat().join("."),
+        reason,
+    };
+    s3.check().map_err(unusable)?;
+    Ok(Some(s3))
+}
+
+/// The URL that clients are told, which stands in answers as it is.
+fn public_url(get: &Getter<'_>) -> Result<Option<String>, Error> {
+    let path = ["server", "public_url"];
+    let url = get.text(&path).filter(|url| !url.is_empty());
+    if let Some(url) = &url {
+        base_url(url).map_err(|reason| Error::Unusable { key: path.join("."), reason })?;
+    }
+    Ok(url)
 }
 
 /// A plain path is a folder; every other location is left as it is.
@@ -341,16 +357,18 @@ impl Getter<'_> {
         }
     }
 
-    /// A setting that may stand in a file of its own; a line end after it does not count.
+    /// A setting that may stand in a file of its own. A line end after it does not count, there or here: variables are often
+    /// filled from files.
     fn credential(&self, path: &[&str]) -> Result<Option<String>, Error> {
         let (Some(last), mut file_path) = (path.last(), path.to_vec()) else { return Ok(None) };
         let file_key = format!("{last}{FILE_SUFFIX}");
         file_path.pop();
         file_path.push(&file_key);
-        let Some(file) = self.text(&file_path) else { return Ok(self.text(path)) };
+        let bare = |text: String| text.trim_end_matches(['\r', '\n']).to_owned();
+        let Some(file) = self.text(&file_path) else { return Ok(self.text(path).map(bare)) };
         let file = PathBuf::from(file);
         match read_bounded(&file) {
-            Ok(text) => Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned())),
+            Ok(text) => Ok(Some(bare(text))),
             Err(source) => Err(Error::SecretFile { key: file_path.join("."), file, source }),
         }
     }

@@ -114,12 +114,44 @@ fn values_of_the_wrong_type_are_named() {
 }
 
 #[test]
+fn settings_that_no_request_can_be_made_of_are_named() {
+    let lake = |line: &str| format!("[warehouses.lake]\nlocation = 's3://b'\n[warehouses.lake.s3]\n{line}\n");
+    for (line, key) in [
+        ("endpoint = 'minio:9000'", "'warehouses.lake.s3.endpoint'"),
+        ("endpoint = 'http://host/a b'", "'warehouses.lake.s3.endpoint'"),
+        ("external_endpoint = 'http://é'", "'warehouses.lake.s3.external_endpoint'"),
+        ("region = 'eu west'", "'warehouses.lake.s3.region'"),
+        ("access_key_id = \"a\\nb\"\nsecret_access_key = 'x'", "'warehouses.lake.s3.access_key_id'"),
+        ("access_key_id = 'a'", "'warehouses.lake.s3.secret_access_key'"),
+        ("secret_access_key = 'a'", "'warehouses.lake.s3.access_key_id'"),
+    ] {
+        let text = refused(&lake(line), &[]);
+        assert!(text.contains(key), "{line}: {text}");
+    }
+    assert!(refused("[backup.s3]\nendpoint = 'x'\n", &[]).contains("'backup.s3.endpoint'"));
+    for url in ["x y", "https://x/é", "ftp://x", "https://x?y"] {
+        let text = refused(&format!("[server]\npublic_url = '{url}'\n"), &[]);
+        assert!(text.contains("'server.public_url'"), "{url}: {text}");
+    }
+    let good = "[server]\npublic_url = 'https://lochan.example.org/a/'\n";
+    assert!(load_all(good, &[], &[]).unwrap().config.server.public_url.is_some());
+}
+
+#[test]
+fn a_line_end_after_a_credential_does_not_count() {
+    let toml = "[warehouses.a]\nlocation = 's3://b'\n[warehouses.a.s3]\nsecret_access_key = 'plain'\n";
+    let env = [("LOCHAN__WAREHOUSES__A__S3__ACCESS_KEY_ID", "key\r\n")];
+    let s3 = load_all(toml, &env, &[]).unwrap().config.warehouses[0].s3.clone().unwrap();
+    assert_eq!(s3.access_key_id.as_deref(), Some("key"));
+}
+
+#[test]
 fn secrets_come_from_files_too() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("secret");
     std::fs::write(&file, "from-file\n").unwrap();
     let path = file.to_str().unwrap();
-    let toml = "[warehouses.a]\nlocation = 's3://b'\n[warehouses.a.s3]\nsecret_access_key = 'plain'\n";
+    let toml = "[warehouses.a]\nlocation = 's3://b'\n[warehouses.a.s3]\naccess_key_id = 'k'\nsecret_access_key = 'plain'\n";
     let env = [("LOCHAN__WAREHOUSES__A__S3__SECRET_ACCESS_KEY_FILE", path)];
     let secret = |loaded: Loaded| loaded.config.warehouses[0].s3.clone().unwrap().secret_access_key.unwrap();
     assert_eq!(secret(load_all(toml, &env, &[]).unwrap()).expose(), "from-file");
@@ -133,8 +165,7 @@ fn secrets_come_from_files_too() {
 
 #[test]
 fn printing_masks_secrets_and_tells_origins() {
-    let toml =
-        "[warehouses.'a.b']\nlocation = 's3://b'\n[warehouses.'a.b'.s3]\nsecret_access_key = 'hunter2'\n";
+    let toml = "[warehouses.'a.b']\nlocation = 's3://b'\n[warehouses.'a.b'.s3]\naccess_key_id = 'k'\nsecret_access_key = 'hunter2'\n";
     let loaded = load_all(toml, &[("LOCHAN__LOG__LEVEL", "warn")], &[]).unwrap();
     let text = print(&loaded);
     assert!(!text.contains("hunter2") && !text.contains("lochan-dev-secret"), "{text}");

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::s3;
+
 /// One warehouse: a name and the location under which its tables live.
 #[derive(Debug, Clone)]
 pub struct WarehouseConfig {
@@ -25,7 +27,8 @@ pub struct S3Config {
     pub external_endpoint: Option<String>,
     /// Region for signatures, also told to clients.
     pub region: String,
-    /// `http://host/bucket/key` instead of `http://bucket.host/key`. Most stores other than AWS need it.
+    /// `http://host/bucket/key` instead of `http://bucket.host/key`. Most stores other than AWS need it; where the host
+    /// is an address, there is no other way, and it is taken whatever this says.
     pub path_style: bool,
     /// Static key. `None` takes credentials from the environment (`AWS_ACCESS_KEY_ID`, web identity,
     /// instance role).
@@ -44,6 +47,46 @@ impl Default for S3Config {
             access_key_id: None,
             secret_access_key: None,
         }
+    }
+}
+
+/// A setting of [`S3Config`] that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("'{setting}' {reason}")]
+pub struct S3Fault {
+    /// The field's name.
+    pub setting: &'static str,
+    /// Why, as the rest of a sentence.
+    pub reason: &'static str,
+}
+
+impl S3Config {
+    /// Checks everything that can be checked before a bucket is known: no value may be one that a request cannot be made of.
+    pub fn check(&self) -> Result<(), S3Fault> {
+        let fault = |setting| move |reason| S3Fault { setting, reason };
+        for (setting, url) in [("endpoint", &self.endpoint), ("external_endpoint", &self.external_endpoint)] {
+            url.as_deref().map_or(Ok(()), |url| s3::base_url(url).map(drop)).map_err(fault(setting))?;
+        }
+        s3::check_word(&self.region).map_err(fault("region"))?;
+        s3::check_word(self.access_key_id.as_deref().unwrap_or_default()).map_err(fault("access_key_id"))?;
+        match (&self.access_key_id, &self.secret_access_key) {
+            (Some(_), None) => Err("is missing, though there is an access key id"),
+            (Some(_), Some(secret)) if secret.expose().chars().any(char::is_control) => {
+                Err("has control characters")
+            }
+            _ => Ok(()),
+        }
+        .map_err(fault("secret_access_key"))?;
+        match (&self.access_key_id, &self.secret_access_key) {
+            (None, Some(_)) => Err("is missing, though there is a secret access key"),
+            _ => Ok(()),
+        }
+        .map_err(fault("access_key_id"))
+    }
+
+    /// Whether the bucket stands in the path of requests to `endpoint`.
+    pub(crate) fn is_path_style(&self, endpoint: Option<&str>) -> bool {
+        self.path_style || endpoint.is_some_and(s3::is_ip)
     }
 }
 

@@ -20,7 +20,7 @@ mod s3;
 mod warehouse;
 mod warehouses;
 
-pub use config::{S3Config, Secret, WarehouseConfig};
+pub use config::{S3Config, S3Fault, Secret, WarehouseConfig};
 pub use counts::IoCounts;
 pub use error::Error;
 pub use location::{
@@ -28,7 +28,7 @@ pub use location::{
 };
 pub use s3::{
     BACKOFF_MS_INITIAL, BACKOFF_MS_MAX, CONFLICT_ROUNDS_MAX, CONNECT_TIMEOUT_MS, REQUEST_TIMEOUT_MS,
-    RETRIES_MAX, RETRY_WINDOW_MS,
+    RETRIES_MAX, RETRY_WINDOW_MS, base_url,
 };
 pub use warehouse::{OBJECT_BYTES_MAX, PROBE_TIMEOUT_MS, Warehouse};
 pub use warehouses::{NAME_BYTES_MAX, WAREHOUSES_MAX, Warehouses};

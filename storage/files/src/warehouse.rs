@@ -176,9 +176,11 @@ impl Warehouse {
 fn client_properties(s3: &S3Config) -> Vec<(String, String)> {
     let mut properties =
         vec![("client.region".to_owned(), s3.region.clone()), ("s3.region".to_owned(), s3.region.clone())];
-    if let Some(endpoint) = s3.external_endpoint.as_ref().or(s3.endpoint.as_ref()) {
+    let endpoint = s3.external_endpoint.as_ref().or(s3.endpoint.as_ref());
+    if let Some(endpoint) = endpoint {
         properties.push(("s3.endpoint".to_owned(), endpoint.clone()));
     }
-    properties.push(("s3.path-style-access".to_owned(), s3.path_style.to_string()));
+    let is_path_style = s3.is_path_style(endpoint.map(String::as_str));
+    properties.push(("s3.path-style-access".to_owned(), is_path_style.to_string()));
     properties
 }

@@ -180,7 +180,7 @@ mod tests {
             vec![with(S3Config { endpoint: Some("minio:9000".into()), ..minio() }, "s3://lake")],
             "endpoint",
         );
-        refused(vec![with(S3Config { secret_access_key: None, ..minio() }, "s3://lake")], "without");
+        refused(vec![with(S3Config { secret_access_key: None, ..minio() }, "s3://lake")], "is missing");
         let default = |name: &str| WarehouseConfig { default: true, ..config(name, &format!("/tmp/{name}")) };
         refused(vec![default("a"), default("b")], "second default");
     }

@@ -1,5 +1,6 @@
 //! A warehouse in a bucket of an S3-compatible store, through `object_store`.
 
+mod endpoint;
 mod exchange;
 
 use std::future::Future;
@@ -8,12 +9,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::TryStreamExt;
-use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::path::Path;
 use object_store::{
     BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig,
 };
-use url::Url;
 
 use crate::config::S3Config;
 use crate::counts::Counters;
@@ -21,6 +21,8 @@ use crate::error::Error;
 use crate::file::{Mode, too_large};
 use crate::location::Location;
 use crate::warehouse::OBJECT_BYTES_MAX;
+pub use endpoint::base_url;
+pub(crate) use endpoint::{check_word, is_ip};
 use exchange::{CountingConnector, Exchange};
 
 /// Longest a connection takes to be made, in milliseconds.
@@ -79,33 +81,40 @@ impl S3Store {
     ) -> Result<Self, Error> {
         let refuse = |reason: String| Error::invalid(root.as_str(), reason);
         let bucket = root.bucket().ok_or_else(|| refuse("has no bucket".to_owned()))?;
+        config.check().map_err(|fault| refuse(format!("has S3 settings of which {fault}")))?;
         let mut builder = match (&config.access_key_id, &config.secret_access_key) {
             (Some(id), Some(secret)) => {
                 AmazonS3Builder::new().with_access_key_id(id.as_str()).with_secret_access_key(secret.expose())
             }
-            (None, None) => AmazonS3Builder::from_env(),
-            (Some(_), None) => {
-                return Err(refuse("has an access key id without a secret access key".to_owned()));
-            }
-            (None, Some(_)) => {
-                return Err(refuse("has a secret access key without an access key id".to_owned()));
-            }
+            _ => AmazonS3Builder::from_env(),
         };
-        for endpoint in [&config.endpoint, &config.external_endpoint].into_iter().flatten() {
-            check_endpoint(endpoint).map_err(refuse)?;
+        let from_env = |builder: &AmazonS3Builder, key| builder.get_config_value(&key);
+        for (name, key) in [
+            ("AWS_ACCESS_KEY_ID", AmazonS3ConfigKey::AccessKeyId),
+            ("AWS_SESSION_TOKEN", AmazonS3ConfigKey::Token),
+        ] {
+            let value = from_env(&builder, key).unwrap_or_default();
+            endpoint::check_word(&value)
+                .map_err(|reason| refuse(format!("is reached with {name}, which {reason}")))?;
         }
-        if let Some(endpoint) = &config.endpoint {
-            let endpoint = endpoint.trim_end_matches('/');
-            // With virtual-hosted style `object_store` takes the endpoint as that of the bucket.
-            builder = builder.with_endpoint(match config.path_style {
-                true => endpoint.to_owned(),
-                false => virtual_host(endpoint, bucket),
-            });
+        let endpoint = config
+            .endpoint
+            .clone()
+            .or_else(|| from_env(&builder, AmazonS3ConfigKey::S3Endpoint))
+            .or_else(|| from_env(&builder, AmazonS3ConfigKey::Endpoint));
+        let is_path_style = config.is_path_style(endpoint.as_deref());
+        let of_bucket = endpoint::of_bucket(endpoint.as_deref(), bucket, &config.region, is_path_style)
+            .map_err(|reason| refuse(format!("has an S3 endpoint that {reason}")))?;
+        if let Some(endpoint) = &endpoint {
+            // With virtual-hosted style `object_store` takes the endpoint as that of the bucket. This setting goes before
+            // what the environment says.
+            let endpoint = if is_path_style { endpoint.trim_end_matches('/').to_owned() } else { of_bucket };
+            builder = builder.with_config(AmazonS3ConfigKey::S3Endpoint, endpoint);
         }
         let client = builder
             .with_bucket_name(bucket)
             .with_region(config.region.as_str())
-            .with_virtual_hosted_style_request(!config.path_style)
+            .with_virtual_hosted_style_request(!is_path_style)
             .with_client_options(
                 ClientOptions::new()
                     .with_connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS))
@@ -229,29 +238,6 @@ fn absent_as_none<T>(error: Error) -> Result<Option<T>, Error> {
     match error {
         Error::NotFound { .. } => Ok(None),
         error => Err(error),
-    }
-}
-
-fn check_endpoint(endpoint: &str) -> Result<(), String> {
-    let refuse = |why: &str| Err(format!("has an S3 endpoint that {why}"));
-    let Ok(url) = Url::parse(endpoint) else { return refuse("is not a URL") };
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return refuse("is not an http or https URL");
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return refuse("carries user information");
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return refuse("has a query or fragment");
-    }
-    Ok(())
-}
-
-/// `http://host:9000` and `lake` make `http://lake.host:9000`.
-fn virtual_host(endpoint: &str, bucket: &str) -> String {
-    match endpoint.split_once("://") {
-        Some((scheme, host)) => format!("{scheme}://{bucket}.{host}"),
-        None => endpoint.to_owned(),
     }
 }
 

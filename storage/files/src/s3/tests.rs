@@ -282,7 +282,40 @@ fn keys() -> S3Config {
     }
 }
 
+#[tokio::test]
+async fn an_endpoint_without_a_name_takes_the_path_style() {
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    let s3 = S3Config { endpoint: Some(format!("http://{address}")), ..keys() };
+    let config =
+        WarehouseConfig { name: "lake".into(), location: "s3://lake".into(), default: true, s3: Some(s3) };
+    let warehouses = Warehouses::open(vec![config]).unwrap();
+    let failed = warehouses.default().probe().await;
+    assert!(matches!(failed, Err(Error::Unavailable { .. })), "{failed:?}");
+    let told = warehouses.default().client_properties();
+    assert!(told.contains(&("s3.path-style-access".into(), "true".into())), "{told:?}");
+}
+
 #[test]
-fn a_bucket_goes_before_the_host() {
-    assert_eq!(virtual_host("https://s3.example.org", "lake"), "https://lake.s3.example.org");
+fn settings_that_make_no_request_are_refused() {
+    let refused = |s3: S3Config, what: &str| {
+        let config = WarehouseConfig {
+            name: "lake".into(),
+            location: "s3://lake".into(),
+            default: true,
+            s3: Some(s3),
+        };
+        let error = Warehouses::open(vec![config]).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    };
+    refused(S3Config { endpoint: Some("http://host/a b".into()), ..keys() }, "endpoint");
+    refused(S3Config { external_endpoint: Some("http://é".into()), ..keys() }, "external_endpoint");
+    refused(S3Config { access_key_id: Some("key\n".into()), ..keys() }, "access_key_id");
+    refused(S3Config { access_key_id: Some("ключ".into()), ..keys() }, "access_key_id");
+    refused(S3Config { region: "eu\nwest".into(), ..keys() }, "region");
+    refused(S3Config { region: "eu/../west?".into(), ..keys() }, "endpoint");
+    refused(S3Config { secret_access_key: Some(Secret::new("a\nb")), ..keys() }, "secret_access_key");
+    refused(S3Config { secret_access_key: None, ..keys() }, "secret_access_key");
+    refused(S3Config { access_key_id: None, ..keys() }, "access_key_id");
 }
