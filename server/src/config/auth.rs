@@ -43,6 +43,7 @@ pub(super) fn build(merged: &Merged) -> Result<Option<Auth>, Error> {
     auth.policy()?;
     Tokens::new(auth.tokens.clone())?;
     match (auth.tokens.is_empty() && auth.oidc.is_none(), auth.rules.is_empty()) {
+        (true, true) if merged.has_section(&["auth"]) => Err(Error::NobodyIn),
         (true, true) => Ok(None),
         (true, false) => Err(Error::RulesWithoutAuth),
         (false, _) => Ok(Some(auth)),
@@ -67,8 +68,7 @@ fn oidc(merged: &Merged) -> Result<Option<Settings>, Error> {
     let get = Getter(merged);
     let at = |key| ["auth", "oidc", key];
     let Some(issuer) = get.text(&at("issuer")) else {
-        let others = merged.names(&["auth", "oidc"]).next();
-        return others.map_or(Ok(None), |_| Err(Error::NoIssuer));
+        return if merged.has_section(&["auth", "oidc"]) { Err(Error::NoIssuer) } else { Ok(None) };
     };
     let settings = Settings {
         issuer,

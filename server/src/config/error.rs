@@ -85,7 +85,7 @@ pub enum Error {
     #[error("settings 'auth.oidc'")]
     Oidc(#[from] lochan_server_auth::oidc::SettingsError),
     /// Settings of an issuer without its name.
-    #[error("there are settings 'auth.oidc' but no 'auth.oidc.issuer'")]
+    #[error("there is a section 'auth.oidc' but no 'auth.oidc.issuer'")]
     NoIssuer,
     /// A rule that is none.
     #[error("setting 'authz.rules'")]
@@ -93,6 +93,12 @@ pub enum Error {
     /// Rules, and nobody who is asked who they are.
     #[error("there are rules in 'authz.rules' but no tokens in 'auth': nobody would be told apart")]
     RulesWithoutAuth,
+    /// A section that says who may come in, and names nobody.
+    #[error(
+        "there is a section 'auth' that names nobody: it needs a token in 'auth.tokens.NAME' or 'auth.oidc.issuer'; \
+         without the section nobody is asked who they are"
+    )]
+    NobodyIn,
     /// A warehouse without a location.
     #[error("warehouse '{name}' has settings but no location")]
     NoLocation {

@@ -127,6 +127,14 @@ pub fn find(path: &[String]) -> Option<(&'static Key, bool)> {
     KEYS.iter().find(|key| key.from_file && fits(key, bare)).map(|key| (key, true))
 }
 
+/// Whether some setting lies below `path`.
+pub fn is_section(path: &[String]) -> bool {
+    KEYS.iter().any(|key| {
+        key.path.len() > path.len()
+            && key.path.iter().zip(path).all(|(known, given)| *known == "*" || known == given)
+    })
+}
+
 /// The known setting whose name is nearest to `path`, with the chosen name filled in.
 pub fn nearest(path: &[String]) -> String {
     let given = path.join(".");

@@ -66,7 +66,11 @@ pub struct Entry<V> {
 
 /// Unchecked settings of one source, in its order.
 #[derive(Clone, Debug, Default)]
-pub struct Layer(Vec<Entry<Given>>);
+pub struct Layer {
+    entries: Vec<Entry<Given>>,
+    /// Sections that are there with nothing in them: whoever wrote one meant something.
+    empty: Vec<(Vec<String>, Origin)>,
+}
 
 impl Layer {
     /// No settings.
@@ -77,7 +81,7 @@ impl Layer {
     /// Adds a setting given as text.
     pub fn set_text(&mut self, path: &[&str], text: &str, origin: Origin) {
         let path = path.iter().map(|part| (*part).to_owned()).collect();
-        self.0.push(Entry { path, value: Given::Text(text.to_owned()), origin });
+        self.entries.push(Entry { path, value: Given::Text(text.to_owned()), origin });
     }
 
     /// The settings of a TOML document; `file` is where it was read from.
@@ -94,10 +98,13 @@ impl Layer {
         for (name, value) in table {
             at.push(name);
             match value {
+                toml::Value::Table(table) if table.is_empty() => {
+                    self.empty.push((at.clone(), Origin::File(file.to_owned())));
+                }
                 toml::Value::Table(table) => self.add_table(at, table, file),
                 value => {
                     let origin = Origin::File(file.to_owned());
-                    self.0.push(Entry { path: at.clone(), value: Given::Toml(value), origin });
+                    self.entries.push(Entry { path: at.clone(), value: Given::Toml(value), origin });
                 }
             }
             at.pop();
@@ -115,7 +122,7 @@ impl Layer {
         found.sort();
         for (key, name, value) in found {
             let path = key.split("__").map(str::to_owned).collect();
-            layer.0.push(Entry { path, value: Given::Text(value), origin: Origin::Env(name) });
+            layer.entries.push(Entry { path, value: Given::Text(value), origin: Origin::Env(name) });
         }
         layer
     }
@@ -123,7 +130,10 @@ impl Layer {
 
 /// Checked settings, the later layer on top.
 #[derive(Clone, Default)]
-pub struct Merged(Vec<Entry<Value>>);
+pub struct Merged {
+    entries: Vec<Entry<Value>>,
+    empty: Vec<Vec<String>>,
+}
 
 impl Merged {
     /// The defaults and then `layers`, each winning over those before.
@@ -133,7 +143,7 @@ impl Merged {
             if let Some(default) = key.default {
                 let path: Vec<String> = key.path.iter().map(|part| (*part).to_owned()).collect();
                 let value = check(&path, key.kind, Given::Text(default.to_owned()), &Origin::Default)?;
-                merged.0.push(Entry { path, value, origin: Origin::Default });
+                merged.entries.push(Entry { path, value, origin: Origin::Default });
             }
         }
         for layer in layers {
@@ -143,8 +153,15 @@ impl Merged {
     }
 
     fn add(&mut self, layer: Layer) -> Result<(), Error> {
+        for (path, origin) in layer.empty {
+            if !keys::is_section(&path) {
+                let nearest = keys::nearest(&path);
+                return Err(Error::UnknownKey { key: path.join("."), origin, nearest });
+            }
+            self.empty.push(path);
+        }
         let mut set_here: Vec<Vec<String>> = Vec::new();
-        for Entry { mut path, value, origin } in layer.0 {
+        for Entry { mut path, value, origin } in layer.entries {
             self.adopt_name(&mut path, &origin);
             let Some((key, is_file)) = keys::find(&path) else {
                 let nearest = keys::nearest(&path);
@@ -157,11 +174,11 @@ impl Merged {
                 if set_here.contains(&twin) {
                     return Err(Error::Twice { key: path.join("."), twin: twin.join("."), origin });
                 }
-                self.0.retain(|entry| entry.path != twin);
+                self.entries.retain(|entry| entry.path != twin);
             }
-            match self.0.iter_mut().find(|entry| entry.path == path) {
+            match self.entries.iter_mut().find(|entry| entry.path == path) {
                 Some(entry) => (entry.value, entry.origin) = (value, origin),
-                None => self.0.push(Entry { path: path.clone(), value, origin }),
+                None => self.entries.push(Entry { path: path.clone(), value, origin }),
             }
             set_here.push(path);
         }
@@ -181,11 +198,11 @@ impl Merged {
         }
     }
 
-    /// The names chosen in a section, the first mentioned first.
+    /// The names chosen in a section, the first mentioned first; also those with nothing below them.
     pub fn names(&self, section: &[&str]) -> impl Iterator<Item = &str> {
         let mut seen: Vec<&str> = Vec::new();
-        for entry in &self.0 {
-            if let Some((here, [name, ..])) = entry.path.split_at_checked(section.len())
+        for path in self.entries.iter().map(|entry| &entry.path).chain(&self.empty) {
+            if let Some((here, [name, ..])) = path.split_at_checked(section.len())
                 && here == section
                 && !seen.contains(&name.as_str())
             {
@@ -195,14 +212,22 @@ impl Merged {
         seen.into_iter()
     }
 
+    /// Whether a section is there, if only empty.
+    pub fn has_section(&self, section: &[&str]) -> bool {
+        let mut paths = self.entries.iter().map(|entry| &entry.path).chain(&self.empty);
+        paths.any(|path| {
+            path.len() >= section.len() && path.iter().zip(section).all(|(part, wanted)| part == wanted)
+        })
+    }
+
     /// The setting at `path`.
     pub fn get(&self, path: &[&str]) -> Option<&Entry<Value>> {
-        self.0.iter().find(|entry| entry.path == path)
+        self.entries.iter().find(|entry| entry.path == path)
     }
 
     /// All settings, in the order of first mention.
     pub fn entries(&self) -> &[Entry<Value>] {
-        &self.0
+        &self.entries
     }
 }
 

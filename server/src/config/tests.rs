@@ -114,6 +114,23 @@ fn values_of_the_wrong_type_are_named() {
 }
 
 #[test]
+fn an_empty_section_is_no_silence() {
+    for toml in ["[auth]\n", "[auth.tokens]\n", "auth = {}\n"] {
+        let text = refused(toml, &[]);
+        assert!(text.contains("'auth'") && text.contains("auth.tokens.NAME"), "{toml}: {text}");
+    }
+    let oidc = refused("[auth.oidc]\n[auth.tokens.a]\ntoken = 'a-token-of-thirty-two-characters'\n", &[]);
+    assert!(oidc.contains("'auth.oidc.issuer'"), "{oidc}");
+    assert!(refused("[auth.tokens.etl]\n", &[]).contains("'auth.tokens.etl' needs a token"));
+    assert!(refused("[warehouses.lake]\n", &[]).contains("'lake' has settings but no location"));
+    assert!(refused("[auht]\n", &[]).contains("'auht'"));
+    assert!(refused("[server.listen]\n", &[]).contains("'server.listen'"));
+    assert!(load_all("[server]\n[store]\n[authz.rules]\n", &[], &[]).unwrap().config.auth.is_none());
+    let env = [("LOCHAN__AUTH__TOKENS__ETL__TOKEN", "a-token-of-thirty-two-characters")];
+    assert!(load_all("[auth.tokens.Etl]\n", &env, &[]).unwrap().config.auth.unwrap().tokens.len() == 1);
+}
+
+#[test]
 fn settings_that_no_request_can_be_made_of_are_named() {
     let lake = |line: &str| format!("[warehouses.lake]\nlocation = 's3://b'\n[warehouses.lake.s3]\n{line}\n");
     for (line, key) in [
