@@ -18,6 +18,7 @@ use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
 use crate::process::{Process, program};
+use crate::world::World;
 
 /// Tables of the repository; each commit puts one of them.
 const TABLES: usize = 500;
@@ -202,6 +203,43 @@ async fn kills_of_server_and_client_lose_nothing_and_double_nothing() {
         .map(|one| (one["name"].as_str().unwrap().to_owned(), one["hash"].as_str().unwrap().to_owned()))
         .collect();
     assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn an_export_goes_on_only_with_what_began_it() {
+    let (one, other) = (World::start().await, World::start().await);
+    let home = tempfile::tempdir().unwrap();
+    let path = |name: &str| home.path().join(name).display().to_string();
+    let read = |name: &str| std::fs::read_to_string(path(name)).unwrap();
+    let resume = |name: &str| format!("export --resume {}", path(name));
+
+    std::fs::write(path("foreign"), "precious\n").unwrap();
+    let ran = one.run(&resume("foreign")).await;
+    assert!(ran.code == 2 && ran.err.contains("is no export; --force replaces it"), "{ran:?}");
+    assert_eq!(read("foreign"), "precious\n");
+
+    std::fs::write(path("empty"), "").unwrap();
+    one.ok(&resume("empty")).await;
+    let whole = read("empty");
+    assert!(one.ok(&resume("empty")).await.contains("is whole already"), "asked twice");
+    assert_eq!(read("empty"), whole);
+
+    // Only the end is missing; half a part is there; nothing but the header is.
+    for lines in [whole.lines().count() - 1, 3, 1] {
+        let begun: String = whole.split_inclusive('\n').take(lines).collect();
+        std::fs::write(path("begun"), &begun).unwrap();
+        let ran = other.run(&resume("begun")).await;
+        assert!(ran.code == 2 && ran.err.contains("is an export of the repository"), "{lines}: {ran:?}");
+        assert_eq!(read("begun"), begun);
+        one.ok(&resume("begun")).await;
+        let made = read("begun");
+        assert!(
+            made == whole || lines < 4 && made.lines().count() == whole.lines().count(),
+            "{lines}: {made}"
+        );
+    }
+    one.stop().await;
+    other.stop().await;
 }
 
 #[tokio::test]

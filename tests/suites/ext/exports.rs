@@ -107,7 +107,23 @@ async fn it_goes_on_from_every_part_with_the_same_bytes() {
     let joined = lines(joined.as_bytes());
     assert!(joined.last().unwrap().get("end").is_some());
     failed(server.get("/ext/v1/export?from=00").await, 400, "BAD_REQUEST");
+    let position = text(&all.iter().find_map(|line| line.get("part")).unwrap()["position"]);
+    let (begin, end) = position.split_at(position.len() - 2);
+    let garbled = format!("{begin}{}", if end == "00" { "01" } else { "00" });
+    failed(server.get(&format!("/ext/v1/export?from={garbled}")).await, 400, "BAD_REQUEST");
     failed(server.get("/ext/v1/export?max-parts=0").await, 400, "BAD_REQUEST");
+}
+
+#[tokio::test]
+async fn another_repository_does_not_go_on_with_it() {
+    let (one, other) = (filled().await, filled().await);
+    let stream = lines(&export(&one, "max-parts=1").await);
+    let position = text(&stream.iter().find_map(|line| line.get("part")).unwrap()["position"]);
+    let refused = other.get(&format!("/ext/v1/export?from={position}")).await;
+    let message = text(&failed(refused, 400, "BAD_REQUEST")["message"]);
+    let [here, there] = [lines(&export(&other, "").await)[0].clone(), stream[0].clone()]
+        .map(|line| text(&line["header"]["repository"]));
+    assert!(message.contains(&here) && message.contains(&there) && here != there, "{message}");
 }
 
 #[tokio::test]

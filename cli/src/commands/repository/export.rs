@@ -117,7 +117,7 @@ async fn from_lochan(
     let mut tries = 0;
     loop {
         let mut reader = progress.map_or_else(Reader::begin, Reader::resume);
-        let mut part = Vec::new();
+        let (mut part, mut position) = (Vec::new(), None);
         let query = export_repository::Query { from: next.clone(), ref_log: args.ref_log, max_parts: None };
         let broke = match session.client.export(&query).await {
             Err(error) => error,
@@ -130,11 +130,15 @@ async fn from_lochan(
                 part.extend_from_slice(&line);
                 part.push(b'\n');
                 match reader.line(&line).map_err(wrong)? {
+                    Event::PartBegins(begins) => position = begins.position,
                     Event::PartEnds(end) => {
                         sink.write(&part)?;
                         part.clear();
-                        (progress, next, tries) = (reader.progress(), end.next, 0);
+                        // Should the end alone get lost, it comes once more with this part.
+                        (progress, next, tries) =
+                            (reader.progress(), end.next.or_else(|| position.take()), 0);
                     }
+                    Event::Passed => part.clear(),
                     Event::End(_) => {
                         sink.write(&part)?;
                         return reader

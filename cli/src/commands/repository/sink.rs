@@ -107,12 +107,16 @@ impl Sink {
 fn scan(source: &mut impl BufRead) -> std::io::Result<Begun> {
     let mut reader = Reader::begin();
     let (mut begun, mut bytes) = (Begun::default(), 0);
+    let mut position = None;
     while let Some(line) = next_line(source)? {
         bytes += u64::try_from(line.len()).unwrap_or(u64::MAX) + 1;
         match reader.line(&line) {
             Ok(Event::Header(header)) => begun.header = Some(header),
+            Ok(Event::PartBegins(part)) => position = part.position,
             Ok(Event::PartEnds(end)) => {
-                begun = Begun { progress: reader.progress(), next: end.next, bytes, ..begun };
+                // Behind the last part the end alone is missing: it comes once more with that part.
+                let next = end.next.or_else(|| position.take());
+                begun = Begun { progress: reader.progress(), next, bytes, ..begun };
             }
             Ok(Event::End(_)) => begun.ended = true,
             Ok(_) => {}

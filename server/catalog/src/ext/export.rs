@@ -90,6 +90,12 @@ impl Export {
         Ok(self.inventory().await?.references())
     }
 
+    /// How many references and commits there are.
+    pub async fn counts(&self) -> Result<(u64, u64), Error> {
+        let inventory = self.inventory().await?;
+        Ok((inventory.references().len() as u64, inventory.commits()))
+    }
+
     /// At most `limit` commits from the place `from` on, parents before children; none at the end.
     pub async fn commits(&self, from: u64, limit: usize) -> Result<Vec<Exported>, Error> {
         let found = self.inventory().await?.read(self.catalog.engine(), from, limit).await?;

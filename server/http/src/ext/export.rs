@@ -3,14 +3,17 @@
 mod position;
 mod units;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use lochan_api_spec::ext::export_repository::Query;
-use lochan_api_spec::ext::stream::{FORMAT, Header, MEDIA_TYPE, SourceKind, VERSION, Writer};
+use lochan_api_spec::ext::stream::{
+    Checksum, FORMAT, Header, MEDIA_TYPE, Progress, SourceKind, VERSION, Writer,
+};
 use lochan_api_spec::syntax::Instant;
 use lochan_server_catalog::Error;
-use lochan_server_catalog::ext::export::Export;
+use lochan_server_catalog::ext::export::{Export, Snapshot};
 use tokio::sync::mpsc;
 
 use self::position::{Position, Section};
@@ -36,32 +39,32 @@ pub async fn export(app: Arc<App>, req: Req) -> Answer {
     };
     let from = query.from.as_deref().map(Position::decode).transpose()?;
     let export = app.catalog.export(&req.principal(), from.as_ref().map(|from| from.at)).await?;
+    let repository = app.catalog.repository_id().await?;
     let mut out = Vec::new();
-    let (position, writer) = match from {
-        Some(position) => {
-            let writer = Writer::resume(position.progress);
-            (position, writer)
+    let (ref_log, section, writer) = match from {
+        Some(from) => {
+            check_same(&from, repository.as_deref().unwrap_or_default(), &export).await?;
+            (from.log, from.section, Writer::resume(from.progress))
         }
         None => {
             let header = Header {
                 format: FORMAT.to_owned(),
                 version: VERSION,
                 source: SourceKind::Lochan,
-                repository: app.catalog.repository_id().await?,
+                repository: repository.clone(),
                 server: Some(format!("lochan-server {}", app.site.version)),
                 default_branch: app.catalog.settings().default_branch.to_string(),
                 taken_at: Instant::from_micros(export.at()),
             };
-            let writer = Writer::begin(header, &mut out);
-            let section = Section::References(0);
-            (Position { at: export.at(), log: query.ref_log, section, progress: writer.progress() }, writer)
+            (query.ref_log, Section::References(0), Writer::begin(header, &mut out))
         }
     };
+    let repository = repository.unwrap_or_default();
     let (pieces, feed) = mpsc::channel(1);
     let outlet = Outlet { pieces, out };
     tokio::spawn(async move {
         let gone = outlet.pieces.clone();
-        let work = write(export, position, writer, parts_max, outlet);
+        let work = write(export, Begin { repository, ref_log, section, writer }, parts_max, outlet);
         tokio::select! {
             // Whoever asked is gone, perhaps long before the first part was ready.
             () = gone.closed() => {}
@@ -70,6 +73,9 @@ pub async fn export(app: Arc<App>, req: Req) -> Answer {
                     Stopped::Failed(error) => log(&error, req.op.name(), &req.id),
                     Stopped::TooLarge(error) => {
                         tracing::error!(request.id = %req.id, error = %error, "an export was broken off");
+                    }
+                    Stopped::Incomplete => {
+                        tracing::error!(request.id = %req.id, "an export was broken off: it does not hold all that it shows");
                     }
                     Stopped::Stalled => {
                         tracing::warn!(request.id = %req.id, "an export was broken off: nobody reads it");
@@ -82,10 +88,38 @@ pub async fn export(app: Arc<App>, req: Req) -> Answer {
     Ok(Reply::fed(MEDIA_TYPE, Feed::new(feed)))
 }
 
+/// Refuses a position in an export of something else than `export` shows.
+async fn check_same(from: &Position, repository: &str, export: &Export) -> Result<(), Failure> {
+    if from.repository != repository {
+        return Err(bad(format!(
+            "query parameter 'from' is a position in an export of repository {}; this is repository {repository}",
+            from.repository
+        )));
+    }
+    // A repository may have been put back to an older state, under the same identity.
+    if from.shows != sum_of(export.references().await?) {
+        return Err(bad(
+            "query parameter 'from' is a position in an export of references that this repository does not hold any more",
+        ));
+    }
+    Ok(())
+}
+
+/// Where a stream begins, and how.
+struct Begin {
+    repository: String,
+    /// Whether changes of references are wanted.
+    ref_log: bool,
+    section: Section,
+    writer: Writer,
+}
+
 /// Why an export was broken off.
 enum Stopped {
     Failed(Error),
     TooLarge(lochan_api_spec::ext::stream::TooLarge),
+    /// What was written is not everything that the references need.
+    Incomplete,
     Stalled,
 }
 
@@ -114,18 +148,19 @@ impl Outlet {
 }
 
 /// Writes parts from a position on, and the end when nothing is left.
-async fn write(
-    export: Export,
-    from: Position,
-    mut writer: Writer,
-    parts_max: u64,
-    mut outlet: Outlet,
-) -> Result<(), Stopped> {
+async fn write(export: Export, begin: Begin, parts_max: u64, mut outlet: Outlet) -> Result<(), Stopped> {
     outlet.flush().await?;
-    let (at, log) = (from.at, from.log);
-    let position = |section: &Section, progress| Position { at, log, section: section.clone(), progress };
-    let mut section = from.section;
-    let mut units = Units::new(&export, log, section.clone());
+    let Begin { repository, ref_log, mut section, mut writer } = begin;
+    let (at, shows) = (export.at(), sum_of(export.references().await?));
+    let position = |section: &Section, progress| Position {
+        repository: repository.clone(),
+        shows,
+        at,
+        log: ref_log,
+        section: section.clone(),
+        progress,
+    };
+    let mut units = Units::new(&export, ref_log, section.clone());
     let mut parts = 0;
     while units.peek().await?.is_some() {
         if parts == parts_max {
@@ -145,10 +180,23 @@ async fn write(
         outlet.flush().await?;
         parts += 1;
     }
+    let Progress { references, commits, .. } = writer.progress();
+    if (references, commits) != export.counts().await? {
+        return Err(Stopped::Incomplete);
+    }
     writer.end(&mut outlet.out);
     outlet.flush().await?;
     export.finish();
     Ok(())
+}
+
+/// The sum of references. Commits are named by what they hold, so it stands for everything that they reach.
+fn sum_of(references: &[Snapshot]) -> Checksum {
+    let mut text = String::new();
+    for Snapshot { name, kind, target } in references {
+        let _ = writeln!(text, "{kind:?} {target} {name}");
+    }
+    Checksum::of(text.as_bytes())
 }
 
 /// A position that no export has given.

@@ -9,9 +9,18 @@ use crate::failure::Failure;
 
 const TOKEN: u8 = b'x';
 
+/// Fields of the text, its sum not counted.
+const FIELDS: usize = 11;
+
 /// A place between two parts of an export.
+///
+/// A sum of everything before it is the text's last field: whoever sends something else than what was given is told so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
+    /// Identity of the repository.
+    pub repository: String,
+    /// Sum of the references that the export shows: with the commits that they reach they are all there is.
+    pub shows: Checksum,
     /// The moment that the export shows.
     pub at: Micros,
     /// Whether changes of references are wanted.
@@ -44,13 +53,17 @@ impl Position {
         };
         let Progress { parts, checksum, references, commits, log_entries } = self.progress;
         let token = Token::new(TOKEN)
+            .with(self.repository.as_str())
+            .with(*self.shows.as_bytes())
             .with(self.at.to_be_bytes())
             .with([u8::from(self.log), kind])
             .with(number.to_be_bytes())
             .with(name)
             .with(*checksum.as_bytes());
         let counts = [parts, references, commits, log_entries];
-        counts.into_iter().fold(token, |token, count| token.with(count.to_be_bytes())).encode()
+        let token = counts.into_iter().fold(token, |token, count| token.with(count.to_be_bytes()));
+        let sum = sum_of((0..FIELDS).filter_map(|at| token.field(at)));
+        token.with(sum).encode()
     }
 
     /// The position of a text.
@@ -60,17 +73,25 @@ impl Position {
     }
 
     fn read(token: &Token) -> Option<Self> {
+        if token.len() != FIELDS + 1
+            || token.field(FIELDS)? != sum_of((0..FIELDS).filter_map(|at| token.field(at)))
+        {
+            return None;
+        }
         let number = |at| Some(u64::from_be_bytes(token.field(at)?.try_into().ok()?));
-        let [log, kind] = <[u8; 2]>::try_from(token.field(1)?).ok()?;
+        let [log, kind] = <[u8; 2]>::try_from(token.field(3)?).ok()?;
         let section = match kind {
-            0 => Section::References(number(2)?),
-            1 => Section::Commits(number(2)?),
+            0 => Section::References(number(4)?),
+            1 => Section::Commits(number(4)?),
             2 => Section::Log(None),
-            3 => Section::Log(Some((RefName::new(token.text(3).ok()?).ok()?, number(2)?))),
+            3 => Section::Log(Some((RefName::new(token.text(5).ok()?).ok()?, number(4)?))),
             _ => return None,
         };
+        let checksum = |at| Some(Checksum::from_bytes(token.field(at)?.try_into().ok()?));
         Some(Self {
-            at: Micros::from_be_bytes(token.field(0)?.try_into().ok()?),
+            repository: token.text(0).ok()?.to_owned(),
+            shows: checksum(1)?,
+            at: Micros::from_be_bytes(token.field(2)?.try_into().ok()?),
             log: match log {
                 0 => false,
                 1 => true,
@@ -78,14 +99,25 @@ impl Position {
             },
             section,
             progress: Progress {
-                parts: number(5)?,
-                checksum: Checksum::from_bytes(token.field(4)?.try_into().ok()?),
-                references: number(6)?,
-                commits: number(7)?,
-                log_entries: number(8)?,
+                parts: number(7)?,
+                checksum: checksum(6)?,
+                references: number(8)?,
+                commits: number(9)?,
+                log_entries: number(10)?,
             },
         })
     }
+}
+
+/// The sum of the fields of a position that come before it.
+fn sum_of<'f>(fields: impl Iterator<Item = &'f [u8]>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for field in fields {
+        // A field has at most 65,535 bytes.
+        bytes.extend_from_slice(&(field.len() as u64).to_be_bytes());
+        bytes.extend_from_slice(field);
+    }
+    Checksum::of(&bytes).as_bytes().to_vec()
 }
 
 #[cfg(test)]
@@ -108,8 +140,16 @@ mod tests {
                 commits: 3,
                 log_entries: 4,
             };
-            let position = Position { at: -5, log: true, section, progress };
-            assert_eq!(Position::decode(&position.encode()).unwrap(), position);
+            let (repository, shows) = ("r".to_owned(), Checksum::of(b"y"));
+            let position = Position { repository, shows, at: -5, log: true, section, progress };
+            let text = position.encode();
+            assert_eq!(Position::decode(&text).unwrap(), position);
+            for at in 0..text.len() {
+                let mut other = text.clone().into_bytes();
+                other[at] = if other[at] == b'0' { b'1' } else { b'0' };
+                assert!(Position::decode(&String::from_utf8(other).unwrap()).is_err(), "digit {at}");
+            }
+            assert!(Position::decode(&text[..text.len() - 2]).is_err());
         }
         for bad in ["", "zz", "0178", "0178ffff"] {
             assert!(Position::decode(bad).is_err(), "{bad}");
