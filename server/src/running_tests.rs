@@ -65,6 +65,18 @@ async fn a_server_lives_from_start_to_stop_and_again() {
 }
 
 #[tokio::test]
+async fn a_default_branch_that_does_not_exist_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = settings(folder.path());
+    start(&config, Mode::Serve).await.unwrap().stop().await;
+    config.catalog.default_branch = "trunk".into();
+    let refused = format!("{:#}", start(&config, Mode::Serve).await.err().unwrap());
+    assert!(refused.contains("'trunk'") && refused.contains("'main'"), "{refused}");
+    config.catalog.default_branch = "main".into();
+    start(&config, Mode::Serve).await.unwrap().stop().await;
+}
+
+#[tokio::test]
 async fn dev_brings_a_warehouse_on_its_own_s3() {
     let folder = tempfile::tempdir().unwrap();
     let running = start(&settings(folder.path()), Mode::Dev).await.unwrap();

@@ -11,6 +11,9 @@ use crate::{access::Principal, catalog::Catalog, error::Error};
 /// Key of the record about the repository itself.
 const ABOUT: &[u8] = b"about";
 
+/// References named where the default branch is missing.
+const REFERENCES_SHOWN: usize = 5;
+
 /// The record about the repository itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
@@ -23,6 +26,9 @@ pub struct About {
 impl Catalog {
     /// Makes the repository ready: says when it was made, and creates the default branch, empty, where there is no
     /// reference at all. Does nothing the second time.
+    ///
+    /// Errors: [`Error::BadRequest`] where there are references and none is the default branch. It would be announced to
+    /// clients, and nobody could be kept from deleting the one that was the default before.
     pub async fn prepare(&self) -> Result<(), Error> {
         if self.about().await?.is_none() {
             let about =
@@ -37,12 +43,23 @@ impl Catalog {
             // Where it is refused, another server was faster.
             self.change_record(change).await?;
         }
-        if self.engine().references(None, 1).await?.is_empty() {
-            let (name, who) = (self.settings().default_branch.clone(), Principal::default().who());
+        let name = self.settings().default_branch.clone();
+        let there = self.engine().references(None, REFERENCES_SHOWN).await?;
+        if there.is_empty() {
+            let who = Principal::default().who();
             match self.engine().create_reference(&name, RefKind::Branch, CommitId::NO_ANCESTOR, who).await {
                 Ok(_) | Err(EngineError::ReferenceExists(_)) => {}
                 Err(error) => return Err(error.into()),
             }
+        } else if self.engine().find_reference(&name).await?.is_none_or(|found| found.kind != RefKind::Branch)
+        {
+            let there: Vec<String> = there.iter().map(|found| format!("'{}'", found.name)).collect();
+            return Err(Error::BadRequest(format!(
+                "the default branch '{name}' does not exist; the repository holds {}{}: the setting \
+                 'catalog.default_branch' names the branch that a new one begins with, and a branch that is there later",
+                there.join(", "),
+                if there.len() == REFERENCES_SHOWN { " …" } else { "" }
+            )));
         }
         Ok(())
     }

@@ -41,10 +41,16 @@ pub async fn export(app: Arc<App>, req: Req) -> Answer {
     let export = app.catalog.export(&req.principal(), from.as_ref().map(|from| from.at)).await?;
     let repository = app.catalog.repository_id().await?;
     let mut out = Vec::new();
-    let (ref_log, section, writer) = match from {
+    let (ref_log, section, shows, writer) = match from {
         Some(from) => {
-            check_same(&from, repository.as_deref().unwrap_or_default(), &export).await?;
-            (from.log, from.section, Writer::resume(from.progress))
+            let here = repository.as_deref().unwrap_or_default();
+            if from.repository != here {
+                return Err(bad(format!(
+                    "query parameter 'from' is a position in an export of repository {}; this is repository {here}",
+                    from.repository
+                )));
+            }
+            (from.log, from.section, Some(from.shows), Writer::resume(from.progress))
         }
         None => {
             let header = Header {
@@ -56,7 +62,7 @@ pub async fn export(app: Arc<App>, req: Req) -> Answer {
                 default_branch: app.catalog.settings().default_branch.to_string(),
                 taken_at: Instant::from_micros(export.at()),
             };
-            (query.ref_log, Section::References(0), Writer::begin(header, &mut out))
+            (query.ref_log, Section::References(0), None, Writer::begin(header, &mut out))
         }
     };
     let repository = repository.unwrap_or_default();
@@ -64,7 +70,7 @@ pub async fn export(app: Arc<App>, req: Req) -> Answer {
     let outlet = Outlet { pieces, out };
     tokio::spawn(async move {
         let gone = outlet.pieces.clone();
-        let work = write(export, Begin { repository, ref_log, section, writer }, parts_max, outlet);
+        let work = write(export, Begin { repository, ref_log, section, shows, writer }, parts_max, outlet);
         tokio::select! {
             // Whoever asked is gone, perhaps long before the first part was ready.
             () = gone.closed() => {}
@@ -77,6 +83,9 @@ pub async fn export(app: Arc<App>, req: Req) -> Answer {
                     Stopped::Incomplete => {
                         tracing::error!(request.id = %req.id, "an export was broken off: it does not hold all that it shows");
                     }
+                    Stopped::OtherState => {
+                        tracing::warn!(request.id = %req.id, "an export cannot go on: the repository was put back to another state");
+                    }
                     Stopped::Stalled => {
                         tracing::warn!(request.id = %req.id, "an export was broken off: nobody reads it");
                     }
@@ -88,29 +97,14 @@ pub async fn export(app: Arc<App>, req: Req) -> Answer {
     Ok(Reply::fed(MEDIA_TYPE, Feed::new(feed)))
 }
 
-/// Refuses a position in an export of something else than `export` shows.
-async fn check_same(from: &Position, repository: &str, export: &Export) -> Result<(), Failure> {
-    if from.repository != repository {
-        return Err(bad(format!(
-            "query parameter 'from' is a position in an export of repository {}; this is repository {repository}",
-            from.repository
-        )));
-    }
-    // A repository may have been put back to an older state, under the same identity.
-    if from.shows != sum_of(export.references().await?) {
-        return Err(bad(
-            "query parameter 'from' is a position in an export of references that this repository does not hold any more",
-        ));
-    }
-    Ok(())
-}
-
 /// Where a stream begins, and how.
 struct Begin {
     repository: String,
     /// Whether changes of references are wanted.
     ref_log: bool,
     section: Section,
+    /// Sum of the references that the stream has shown so far, if it goes on.
+    shows: Option<Checksum>,
     writer: Writer,
 }
 
@@ -118,6 +112,8 @@ struct Begin {
 enum Stopped {
     Failed(Error),
     TooLarge(lochan_api_spec::ext::stream::TooLarge),
+    /// The references of the moment are not those that the stream began with.
+    OtherState,
     /// What was written is not everything that the references need.
     Incomplete,
     Stalled,
@@ -150,8 +146,12 @@ impl Outlet {
 /// Writes parts from a position on, and the end when nothing is left.
 async fn write(export: Export, begin: Begin, parts_max: u64, mut outlet: Outlet) -> Result<(), Stopped> {
     outlet.flush().await?;
-    let Begin { repository, ref_log, mut section, mut writer } = begin;
+    let Begin { repository, ref_log, mut section, shows: shown, mut writer } = begin;
     let (at, shows) = (export.at(), sum_of(export.references().await?));
+    // A repository may have been put back to an older state, under the same identity.
+    if shown.is_some_and(|shown| shown != shows) {
+        return Err(Stopped::OtherState);
+    }
     let position = |section: &Section, progress| Position {
         repository: repository.clone(),
         shows,
