@@ -9,6 +9,7 @@ mod backup;
 pub mod command;
 pub mod config;
 mod control;
+mod descriptors;
 mod dev;
 mod fsck;
 mod listen;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use lochan_server_http::limits::DRAIN_TIMEOUT;
+use lochan_server_http::limits::{CONNECTIONS_MAX, DRAIN_TIMEOUT};
 use lochan_server_http::management::{self, Health, Probe, Scrubbed};
 use lochan_server_http::{Telemetry, serve};
 use tokio::task::JoinHandle;
@@ -12,6 +12,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::config::Config;
 use crate::control::Control;
+use crate::descriptors;
 use crate::dev::Endpoint;
 use crate::listen;
 use crate::ready_file::Ready;
@@ -19,6 +20,9 @@ use crate::scrub::Scrub;
 use crate::shutdown::Stop;
 use crate::telemetry::{Metrics, UPKEEP_INTERVAL};
 use crate::wiring::Wired;
+
+/// Open connections of the management listener.
+const MANAGEMENT_CONNECTIONS_MAX: usize = 64;
 
 /// What is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +49,14 @@ pub struct Running {
 
 /// Starts a server. When this returns, requests are answered.
 pub async fn start(config: &Config, mode: Mode) -> anyhow::Result<Running> {
+    let connections_max = descriptors::for_connections().min(CONNECTIONS_MAX);
+    if connections_max < CONNECTIONS_MAX {
+        tracing::warn!(
+            connections_max,
+            wanted = CONNECTIONS_MAX,
+            "the limit of open files (ulimit -Hn) leaves room for fewer connections than usual"
+        );
+    }
     let may_be_reached = config.auth.is_some() || config.server.allow_unauthenticated;
     let listener = listen::open_public(&config.server.listen, may_be_reached).await?;
     let management = listen::open_side(&config.server.management_listen, "the management listener").await?;
@@ -80,7 +92,7 @@ pub async fn start(config: &Config, mode: Mode) -> anyhow::Result<Running> {
     let (stop_public, stop_side) = (Stop::new(), Stop::new());
     let service = Arc::clone(&wired.service);
     let answer = move |request| Arc::clone(&service).answer(request);
-    let public = tokio::spawn(serve(listener, answer, stop_public.told(), DRAIN_TIMEOUT));
+    let public = tokio::spawn(serve(listener, answer, connections_max, stop_public.told(), DRAIN_TIMEOUT));
     let scrub = Scrub::default();
     let probe: Arc<dyn Probe> =
         Arc::new(Vitals { wired: Arc::clone(&wired), metrics: Arc::clone(&metrics), scrub: scrub.clone() });
@@ -90,7 +102,7 @@ pub async fn start(config: &Config, mode: Mode) -> anyhow::Result<Running> {
     let scrubbing =
         tokio::task::spawn_blocking(move || tokio::runtime::Handle::current().block_on(scrubbing));
     let mut side = vec![
-        tokio::spawn(serve(management, answer, stop_side.told(), DRAIN_TIMEOUT)),
+        tokio::spawn(serve(management, answer, MANAGEMENT_CONNECTIONS_MAX, stop_side.told(), DRAIN_TIMEOUT)),
         tokio::spawn(keep_up(metrics, stop_side.told())),
         scrubbing,
     ];

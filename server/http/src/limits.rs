@@ -21,7 +21,7 @@
 
 use std::time::Duration;
 
-/// Open connections per listener.
+/// Open connections of the public listener; fewer where the process may not have so many file descriptors.
 pub const CONNECTIONS_MAX: usize = 4_096;
 /// Requests at work at once, mutating ones whose client has gone included.
 pub const REQUESTS_MAX: u32 = 2_048;

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -17,16 +17,19 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::limits::{CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADER_READ_TIMEOUT, HEADERS_MAX};
+use crate::limits::{HEADER_BYTES_MAX, HEADER_READ_TIMEOUT, HEADERS_MAX};
 
 /// Pause after a failed accept: the usual cause is a lack of file descriptors, which passes.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Failed accepts are told at most this often.
+const ACCEPT_TOLD_EVERY: Duration = Duration::from_secs(60);
 
-/// Serves `listener` until `stop` resolves, then takes no more connections, lets requests at work finish for at
+/// Serves `listener`, at most `connections_max` connections at once, until `stop` resolves, then takes no more connections, lets requests at work finish for at
 /// most `patience`, and closes what is left. Every request is handed to `answer`.
 pub async fn serve<F, Fut, B>(
     listener: TcpListener,
     answer: F,
+    connections_max: usize,
     stop: impl Future<Output = ()>,
     patience: Duration,
 ) where
@@ -35,10 +38,11 @@ pub async fn serve<F, Fut, B>(
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: std::error::Error + Send + Sync,
 {
-    let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let slots = Arc::new(Semaphore::new(connections_max));
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     let mut stop = std::pin::pin!(stop);
+    let mut told: Option<Instant> = None;
     loop {
         let accepted = tokio::select! {
             () = &mut stop => break,
@@ -61,7 +65,10 @@ pub async fn serve<F, Fut, B>(
                 });
             }
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                if told.is_none_or(|told| told.elapsed() >= ACCEPT_TOLD_EVERY) {
+                    told = Some(Instant::now());
+                    tracing::warn!(%error, "connections cannot be accepted; told once a minute while it lasts");
+                }
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }

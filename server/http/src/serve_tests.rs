@@ -5,6 +5,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::*;
+use crate::limits::CONNECTIONS_MAX;
 
 const ASK: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -13,7 +14,7 @@ async fn start() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let answer = |_: Request<Incoming>| async { Response::new(Full::<Bytes>::default()) };
-    tokio::spawn(serve(listener, answer, std::future::pending(), Duration::ZERO));
+    tokio::spawn(serve(listener, answer, CONNECTIONS_MAX, std::future::pending(), Duration::ZERO));
     address
 }
 

@@ -245,7 +245,7 @@ async fn the_loop_serves_and_drains() {
         let (service, stop) = (Arc::clone(&service), Arc::clone(&stop));
         async move {
             let answer = move |request| Arc::clone(&service).answer(request);
-            serve(listener, answer, async move { stop.notified().await }, Duration::from_secs(10)).await;
+            serve(listener, answer, 16, async move { stop.notified().await }, Duration::from_secs(10)).await;
         }
     });
     let mut idle = TcpStream::connect(address).await.unwrap();
