@@ -65,10 +65,14 @@ async fn a_server_lives_from_start_to_stop_and_again() {
 }
 
 #[tokio::test]
-async fn a_default_branch_that_does_not_exist_is_refused() {
+async fn a_new_store_is_its_owners_alone_and_keeps_its_default_branch() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = settings(folder.path());
     start(&config, Mode::Serve).await.unwrap().stop().await;
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &std::fs::metadata(crate::wiring::store_folder(&config.store)).unwrap().permissions(),
+    );
+    assert_eq!(mode & 0o777, 0o700, "nobody else reads a store");
     config.catalog.default_branch = "trunk".into();
     let refused = format!("{:#}", start(&config, Mode::Serve).await.err().unwrap());
     assert!(refused.contains("'trunk'") && refused.contains("'main'"), "{refused}");

@@ -1,5 +1,6 @@
 //! The one place that picks implementations: it opens what the settings name and puts the parts together.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -145,11 +146,18 @@ pub async fn open_damaged_store(
     Ok(opened.await.context("opening the copy ended early")??)
 }
 
-/// Opens a store, and makes it if it is absent.
+/// Opens a store, and makes it if it is absent: then in a folder that its owner alone can enter, since it holds in the clear
+/// what rules hide.
 pub async fn open_store(config: StoreConfig) -> anyhow::Result<Arc<dyn Sweep>> {
     let folder = config.path.clone();
+    let is_new = !folder.exists();
     let opened = tokio::task::spawn_blocking(move || lochan_storage::open(&config)).await;
-    opened
+    let store = opened
         .context("opening the store ended early")?
-        .with_context(|| format!("cannot open the store in {}", folder.display()))
+        .with_context(|| format!("cannot open the store in {}", folder.display()))?;
+    if is_new && folder.is_dir() {
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700))
+            .with_context(|| format!("cannot close {} to others", folder.display()))?;
+    }
+    Ok(store)
 }
