@@ -1,4 +1,5 @@
-//! Keys as people type them: dots separate elements, double quotes protect (`sales."a.b"`), `""` is a quote.
+//! Keys as people type them: dots separate elements, double quotes protect (`sales."a.b"`), `""` is a quote. What begins with
+//! a dot is the canonical form of Nessie (`.sales.a*.b`): no element is empty.
 
 use std::fmt::Write as _;
 
@@ -6,6 +7,14 @@ use lochan_api_spec::nessie::model::ContentKey;
 
 /// Reads a key.
 pub fn parse(text: &str) -> Result<ContentKey, String> {
+    if text.starts_with('.') {
+        let key = ContentKey::parse(text).map_err(|error| error.to_string())?;
+        return if key.elements.is_empty() {
+            Err(format!("the key '{text}' has no element"))
+        } else {
+            Ok(key)
+        };
+    }
     let mut elements = Vec::new();
     let mut rest = text;
     loop {

@@ -138,7 +138,9 @@ fn keys() {
     check("\"say \"\"hi\"\"\"", &["say \"hi\""]);
     check("a.b*c", &["a", "b*c"]);
     check("a b.c", &["a b", "c"]);
-    for bad in ["", ".", "a.", ".a", "a..b", "\"a", "\"a\"b", "a\"b\"", "\"\"", "a.\u{1}"] {
+    check(".ns1.a*.b", &["ns1", "a.b"]);
+    check(".a", &["a"]);
+    for bad in ["", ".", "a.", "a..b", "\"a", "\"a\"b", "a\"b\"", "\"\"", "a.\u{1}"] {
         assert!(key::parse(bad).is_err(), "{bad}");
     }
 }

@@ -137,8 +137,8 @@ pub struct Word {
 
 /// Cuts a statement into words, at blanks outside of quotes.
 ///
-/// Quotes around a word, or around the value of `--name=`, only hold it together. Double quotes inside a word belong to
-/// it: `sales."a.b"` is a key.
+/// Quotes around a word, or around the value of `--name=`, only hold it together. Inside a word they belong to it, and all three
+/// kinds are double quotes: ``sales.`a.b` `` is the key `sales."a.b"`.
 pub fn words(statement: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut chars = statement.chars();
@@ -153,11 +153,11 @@ pub fn words(statement: &str) -> Vec<Word> {
             }
             '\'' | '"' | '`' => {
                 let around = text.is_empty() || (text.starts_with("--") && text.ends_with('='));
-                let keep = c == '"' && !around;
+                let keep = !around;
                 quoted |= text.is_empty();
                 begun = true;
                 if keep {
-                    text.push(c);
+                    text.push('"');
                 }
                 while let Some(inside) = chars.next() {
                     match inside {
@@ -167,11 +167,11 @@ pub fn words(statement: &str) -> Vec<Word> {
                     }
                 }
                 if keep {
-                    text.push(c);
-                } else if around && c == '"' && chars.as_str().starts_with('.') {
+                    text.push('"');
+                } else if around && chars.as_str().starts_with('.') {
                     // `"a.b".c` is a key whose first element is quoted.
                     let plain = std::mem::take(&mut text);
-                    text = format!("\"{plain}\"");
+                    text = format!("\"{}\"", plain.replace('"', "\"\""));
                     quoted = false;
                 }
             }

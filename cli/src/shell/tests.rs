@@ -44,6 +44,8 @@ fn statements_fall_into_words() {
     check("-m 'fix it' --filter=\"x == 'y'\"", &["-m", "fix it", "--filter=x == 'y'"]);
     check("ns.\"a b.c\"", &["ns.\"a b.c\""]);
     check("\"a.b\".c `x y`", &["\"a.b\".c", "x y"]);
+    check("ns.`a b.c` `a.b`.c 'a.b'.c ns.'x.y'", &["ns.\"a b.c\"", "\"a.b\".c", "\"a.b\".c", "ns.\"x.y\""]);
+    check("refType=='TAG'", &["refType==\"TAG\""]);
     check("'it\\n' \"a\\\"b\" ''", &["it\\n", "a\"b", ""]);
     assert!(words("'use'")[0].quoted && !words("use")[0].quoted);
 }
