@@ -26,6 +26,12 @@ impl Pace {
         Self { bytes_per_second: None, until: Instant::now() }
     }
 
+    /// Whether there is a limit.
+    #[must_use]
+    pub const fn is_bounded(&self) -> bool {
+        self.bytes_per_second.is_some()
+    }
+
     /// Says that bytes were read, and waits as long as they were to take; others get their turn in any case.
     pub async fn spend(&mut self, bytes: usize) {
         let Some(limit) = self.bytes_per_second else {

@@ -5,10 +5,17 @@
 //! reader makes it anew from operations; everything else is told. What only a store at rest can say (are all rows there?)
 //! is for [`crate::fsck`].
 
-use std::sync::Arc;
+use std::{
+    iter,
+    num::NonZero,
+    sync::{Arc, Mutex, PoisonError},
+    thread::available_parallelism,
+};
 
+use bytes::Bytes;
 use lochan_storage_model::{CommitId, ObjectId, ObjectKind, RefName};
-use lochan_storage_odb::{DerivedSpace, DerivedWrite, RecordSpace, RefLogEntry, StoreError, Sweep};
+use lochan_storage_odb::{Checked, DerivedSpace, DerivedWrite, RecordSpace, RefLogEntry, StoreError, Sweep};
+use tokio::{sync::mpsc, task::JoinSet};
 
 use crate::{
     error::Error,
@@ -19,6 +26,10 @@ use crate::{
 /// Rows read in one piece, and bytes of objects: short, since whoever commits waits for a core meanwhile.
 const PAGE: usize = 1_024;
 const PAGE_BYTES: usize = 256 << 10;
+/// Readers of objects at most, where the pace has no limit.
+const READERS_MAX: usize = 8;
+/// Parts for each of them: parts are not of the same size.
+const PARTS_PER_READER: usize = 8;
 /// Bytes that a row without an object counts for.
 const ROW_BYTES: usize = 200;
 /// Findings kept; more are only counted.
@@ -86,6 +97,28 @@ pub async fn round(
     Ok(round.progress)
 }
 
+/// Parts of the objects that nobody has read yet: behind what, and up to where.
+type Parts = Arc<Mutex<Vec<(Option<Bytes>, Option<Bytes>)>>>;
+
+/// Reads part after part, and tells of each page.
+async fn read(store: Arc<dyn Sweep>, parts: Parts, told: mpsc::Sender<Result<Checked, StoreError>>) {
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    while let Some((mut after, until)) = next() {
+        loop {
+            let checked = store.check_objects((after.take(), until.clone()), PAGE, PAGE_BYTES).await;
+            after = checked.as_ref().map_or(None, |checked| checked.last.clone());
+            if checked.as_ref().is_ok_and(|checked| checked.last.is_none()) {
+                break;
+            }
+            let is_over = checked.is_err();
+            // A round that was given up takes nothing any more.
+            if told.send(checked).await.is_err() || is_over {
+                return;
+            }
+        }
+    }
+}
+
 struct Round<'a> {
     store: &'a Arc<dyn Sweep>,
     pace: &'a mut Pace,
@@ -99,14 +132,28 @@ impl Round<'_> {
         self.pace.spend(bytes).await;
     }
 
+    /// One reader keeps up with any limit that leaves room for others; without a limit there is one for each core.
     async fn objects(&mut self) -> Result<(), Error> {
-        let mut after = None;
-        loop {
-            let checked = self.store.check_objects(after.take(), PAGE, PAGE_BYTES).await?;
-            if checked.last.is_none() {
-                return Ok(());
-            }
-            after = checked.last;
+        let readers = match self.pace.is_bounded() {
+            true => 1,
+            false => available_parallelism().map_or(1, NonZero::get).min(READERS_MAX),
+        };
+        let marks = match readers {
+            1 => Vec::new(),
+            _ => self.store.object_marks(readers * PARTS_PER_READER).await?,
+        };
+        let ends = marks.iter().cloned().map(Some).chain(iter::once(None));
+        let begins = iter::once(None).chain(marks.iter().cloned().map(Some));
+        let parts: Parts = Arc::new(Mutex::new(begins.zip(ends).collect()));
+        let (tell, mut told) = mpsc::channel(readers);
+        // Dropped with the round, and their tasks with them.
+        let mut reading = JoinSet::new();
+        for _ in 0..readers {
+            reading.spawn(read(self.store.clone(), parts.clone(), tell.clone()));
+        }
+        drop(tell);
+        while let Some(checked) = told.recv().await {
+            let checked: Checked = checked?;
             for error in checked.damaged {
                 self.progress.damaged("", error)?;
             }
@@ -114,6 +161,13 @@ impl Round<'_> {
             self.progress.bytes += checked.bytes;
             self.turn(usize::try_from(checked.bytes).unwrap_or(usize::MAX)).await;
         }
+        // Whoever has not come to its end must not pass for one that has.
+        while let Some(read) = reading.join_next().await {
+            if let Err(error) = read {
+                std::panic::resume_unwind(error.into_panic());
+            }
+        }
+        Ok(())
     }
 
     async fn references(&mut self) -> Result<(), Error> {
@@ -183,7 +237,7 @@ impl Round<'_> {
 
     async fn records(&mut self) -> Result<(), Error> {
         for space in RecordSpace::ALL {
-            let mut after: Option<bytes::Bytes> = None;
+            let mut after: Option<Bytes> = None;
             loop {
                 let page = match self.store.records(space, after.as_deref(), PAGE).await {
                     Ok(page) => page,

@@ -141,11 +141,19 @@ pub(crate) fn find(row: &[u8], id: ObjectId) -> Result<Option<Entry<'_>>, Decode
     entries(row)?.find(|entry| entry.as_ref().map_or(true, |entry| entry.header.id == id)).transpose()
 }
 
-/// The objects of a row behind `last`, all of them if it does not stand there.
-pub(crate) fn behind(row: &[u8], last: Option<ObjectId>) -> Result<Vec<Entry<'_>>, DecodeError> {
-    let mut all: Vec<Entry<'_>> = entries(row)?.collect::<Result<_, _>>()?;
-    let seen = last.and_then(|id| all.iter().position(|entry| entry.header.id == id));
-    Ok(all.split_off(seen.map_or(0, |at| at + 1)))
+/// The objects of a row behind `last`, all of them if it does not stand there; none of a row that cannot be read to its end.
+pub(crate) fn behind(
+    row: &[u8],
+    last: Option<ObjectId>,
+) -> Result<impl Iterator<Item = Entry<'_>>, DecodeError> {
+    let mut seen = 0;
+    // Read twice, since that costs less than keeping them meanwhile.
+    for (at, entry) in entries(row)?.enumerate() {
+        if last == Some(entry?.header.id) {
+            seen = at + 1;
+        }
+    }
+    Ok(entries(row)?.filter_map(Result::ok).skip(seen))
 }
 
 /// Gives the object `id` of a row another epoch.
@@ -186,7 +194,7 @@ pub(crate) fn counted(row: &[u8], counted: &mut Vec<u8>) {
     match behind(row, None) {
         Err(_) => counted.extend_from_slice(row),
         Ok(entries) => {
-            for ObjectHeader { kind, id, size, .. } in entries.iter().map(|entry| entry.header) {
+            for ObjectHeader { kind, id, size, .. } in entries.map(|entry| entry.header) {
                 counted.push(kind.byte());
                 counted.extend_from_slice(id.as_bytes());
                 counted.extend_from_slice(&(size as u64).to_be_bytes());

@@ -16,7 +16,7 @@ const PARTS_PER_THREAD: usize = 8;
 pub(crate) type Stretch = (Vec<u8>, Vec<u8>);
 
 /// Positions that split the objects into up to `parts` parts of as many batches each; none where the ends cannot be read.
-fn marks(tree: &sled::Tree, parts: usize) -> Vec<Position> {
+pub(crate) fn marks(tree: &sled::Tree, parts: usize) -> Vec<Position> {
     let space = keys::key(Space::Object, &[]);
     let mut rows = tree.range(space.clone()..keys::end_of(&space));
     let batch = |row: Option<sled::Result<(sled::IVec, sled::IVec)>>| {

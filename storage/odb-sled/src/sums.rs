@@ -129,11 +129,12 @@ impl State {
         let mut state = Self::default();
         let mut damage = Vec::new();
         let mut look = onlooker();
+        let mut counted = Vec::with_capacity(COUNTED_BYTES);
         for row in Walk::new(tree, from, to) {
             match row {
                 Ok((key, value)) => {
                     if let Some(group) = group(&key) {
-                        state.add(group, digest(&key, &value));
+                        state.add(group, digest_in(&mut counted, &key, &value));
                     }
                     look(&key, &value);
                 }
@@ -190,15 +191,20 @@ fn group(key: &[u8]) -> Option<usize> {
 }
 
 fn digest(key: &[u8], value: &[u8]) -> u128 {
-    let mut counted = Vec::with_capacity(COUNTED_BYTES);
+    digest_in(&mut Vec::with_capacity(COUNTED_BYTES), key, value)
+}
+
+/// The digest of a row, put together in `counted`.
+fn digest_in(counted: &mut Vec<u8>, key: &[u8], value: &[u8]) -> u128 {
+    counted.clear();
     counted.extend_from_slice(&u16::try_from(key.len()).unwrap_or(u16::MAX).to_be_bytes());
     counted.extend_from_slice(key);
     if key.get(keys::PREFIX_BYTES - 1) == Some(&(Space::Object as u8)) {
-        objects::counted(value, &mut counted);
+        objects::counted(value, counted);
     } else {
         counted.extend_from_slice(value);
     }
-    let hash = blake3::hash(&counted);
+    let hash = blake3::hash(counted);
     u128::from_le_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default())
 }
 

@@ -260,15 +260,26 @@ pub trait Sweep: Store {
         bytes_max: usize,
     ) -> Result<Vec<Scanned<NewObject>>, StoreError>;
 
-    /// As [`Sweep::read_objects`], for whoever wants to know that they are sound and does not want the bytes.
+    /// Marks between tokens that split the objects into up to `parts` parts of similar size, for as many readers. None where
+    /// one reader is as fast.
+    async fn object_marks(&self, parts: usize) -> Result<Vec<Bytes>, StoreError> {
+        let _ = parts;
+        Ok(Vec::new())
+    }
+
+    /// As [`Sweep::read_objects`], for whoever wants to know that they are sound and does not want the bytes: behind a token,
+    /// and up to a mark of [`Sweep::object_marks`] if there is one.
     async fn check_objects(
         &self,
-        after: Option<Bytes>,
+        (after, until): (Option<Bytes>, Option<Bytes>),
         limit: usize,
         bytes_max: usize,
     ) -> Result<Checked, StoreError> {
         let mut checked = Checked::default();
         for (token, object) in self.read_objects(after, limit, bytes_max).await? {
+            if until.as_ref().is_some_and(|until| token > *until) {
+                break;
+            }
             checked.last = Some(token);
             checked.add(object.map(|object| object.bytes.len()));
         }

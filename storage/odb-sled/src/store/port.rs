@@ -119,13 +119,18 @@ impl Sweep for SledStore {
         self.keeper.with(|session| error::guarded(|| session.read_objects(after.clone(), limit, bytes_max)))
     }
 
+    async fn object_marks(&self, parts: usize) -> Result<Vec<Bytes>, StoreError> {
+        self.keeper.with(|session| error::guarded(|| Ok(session.object_marks(parts))))
+    }
+
     async fn check_objects(
         &self,
-        after: Option<Bytes>,
+        between: (Option<Bytes>, Option<Bytes>),
         limit: usize,
         bytes_max: usize,
     ) -> Result<Checked, StoreError> {
-        self.keeper.with(|session| error::guarded(|| session.check_objects(after.clone(), limit, bytes_max)))
+        self.keeper
+            .with(|session| error::guarded(|| session.check_objects(between.clone(), limit, bytes_max)))
     }
 
     async fn delete_objects(

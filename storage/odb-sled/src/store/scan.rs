@@ -14,6 +14,7 @@ use crate::{
     chunks, error,
     keys::{self, Position, Space},
     objects::{self, Entry, ObjectHeader},
+    parts,
     walk::{Unreadable, Walk},
 };
 
@@ -38,7 +39,7 @@ impl Session {
         limit: usize,
     ) -> Result<Vec<Scanned>, StoreError> {
         let mut found = Vec::new();
-        self.each_entry(after.as_deref(), |place, entry| {
+        self.each_entry((after.as_deref(), None), |place, entry| {
             let info = entry.map(|entry| {
                 let ObjectHeader { kind, epoch, id, size } = entry.header;
                 ObjectInfo { id, kind, size, epoch }
@@ -57,7 +58,7 @@ impl Session {
     ) -> Result<Vec<Scanned<NewObject>>, StoreError> {
         let mut read = 0;
         let mut found = Vec::new();
-        self.each_object(after.as_deref(), |place, object| {
+        self.each_object((after.as_deref(), None), |place, object| {
             let object = object.map(|Shown { kind, id, bytes }| {
                 read += bytes.len();
                 NewObject { kind, id, bytes: Bytes::copy_from_slice(bytes) }
@@ -68,15 +69,20 @@ impl Session {
         Ok(found)
     }
 
+    pub(super) fn object_marks(&self, parts: usize) -> Vec<Bytes> {
+        let marks = parts::marks(&self.table.tree, parts);
+        marks.into_iter().map(|mark| Bytes::copy_from_slice(&mark.bytes())).collect()
+    }
+
     pub(super) fn check_objects(
         &self,
-        after: Option<Bytes>,
+        (after, until): (Option<Bytes>, Option<Bytes>),
         limit: usize,
         bytes_max: usize,
     ) -> Result<Checked, StoreError> {
         let (mut checked, mut last) = (Checked::default(), None);
         let (mut count, mut read) = (0, 0);
-        self.each_object(after.as_deref(), |place, object| {
+        self.each_object((after.as_deref(), until.as_deref()), |place, object| {
             let size = object.map(|object| object.bytes.len());
             count += 1;
             read += size.as_ref().unwrap_or(&0);
@@ -128,13 +134,13 @@ impl Session {
 }
 
 impl Session {
-    /// Tells the objects behind a token, hashed, as long as `told` wants more.
+    /// Tells the objects behind a token, up to a mark if there is one, hashed, as long as `told` wants more.
     fn each_object(
         &self,
-        after: Option<&[u8]>,
+        between: (Option<&[u8]>, Option<&[u8]>),
         mut told: impl FnMut(Place, Result<Shown<'_>, StoreError>) -> bool,
     ) {
-        self.each_entry(after, |place, entry| {
+        self.each_entry(between, |place, entry| {
             let key = place.key.clone();
             let mut wants_more = true;
             self.show(&key, entry, |object| wants_more = told(place, object));
@@ -142,13 +148,13 @@ impl Session {
         });
     }
 
-    /// Tells the objects behind a token, as their rows have them, as long as `told` wants more.
+    /// Tells the objects behind a token, up to a mark if there is one, as their rows have them, as long as `told` wants more.
     fn each_entry(
         &self,
-        after: Option<&[u8]>,
+        between: (Option<&[u8]>, Option<&[u8]>),
         mut told: impl FnMut(Place, Result<Entry<'_>, StoreError>) -> bool,
     ) {
-        let (walk, mut last) = self.walk_objects(after);
+        let (walk, mut last) = self.walk_objects(between);
         for row in walk {
             let wants_more = match row {
                 Ok((key, row)) => each_of(&key, &row, last.take(), &mut told),
@@ -162,10 +168,10 @@ impl Session {
         }
     }
 
-    /// The rows of objects from a token on, and the object of the first of them that was told last.
-    fn walk_objects(&self, after: Option<&[u8]>) -> (Walk<'_>, Option<ObjectId>) {
+    /// The rows of objects from a token on, up to a mark, and the object of the first of them that was told last.
+    fn walk_objects(&self, (after, until): (Option<&[u8]>, Option<&[u8]>)) -> (Walk<'_>, Option<ObjectId>) {
         let space = keys::key(Space::Object, &[]);
-        let end = keys::end_of(&space);
+        let end = until.map_or_else(|| keys::end_of(&space), |mark| [space.as_slice(), mark].concat());
         let Some(after) = after else { return (self.table.walk(space, end), None) };
         let told = after.split_at_checked(keys::POSITION_BYTES);
         match told.and_then(|(position, id)| Some((position, id.try_into().ok()?))) {
@@ -230,6 +236,6 @@ fn each_of(
     let place = |id| Place { key: key.clone(), id };
     match objects::behind(row, last) {
         Err(error) => told(place(None), Err(error::row("an object row")(error))),
-        Ok(entries) => entries.into_iter().all(|entry| told(place(Some(entry.header.id)), Ok(entry))),
+        Ok(mut entries) => entries.all(|entry| told(place(Some(entry.header.id)), Ok(entry))),
     }
 }

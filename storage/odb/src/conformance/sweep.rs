@@ -60,11 +60,27 @@ async fn a_scan_names_every_object_once(backend: &dyn Backend) {
     assert_eq!(few.len(), 3, "three of eight bytes each reach the bound");
     assert_eq!(few[0].1.as_ref().unwrap().id, order[5]);
     let bytes: usize = few.iter().map(|(_, object)| object.as_ref().unwrap().bytes.len()).sum();
-    let checked = store.check_objects(Some(all[4].0.clone()), usize::MAX, 24).await.unwrap();
+    let checked = store.check_objects((Some(all[4].0.clone()), None), usize::MAX, 24).await.unwrap();
     assert_eq!((checked.objects, checked.bytes, checked.last.as_ref()), (3, bytes as u64, Some(&few[2].0)));
     assert!(checked.damaged.is_empty());
-    let end = store.check_objects(Some(all.last().unwrap().0.clone()), 1, 1).await.unwrap();
+    let end = store.check_objects((Some(all.last().unwrap().0.clone()), None), 1, 1).await.unwrap();
     assert_eq!((end.objects, end.last), (0, None));
+    // Between marks as well, each object is met once.
+    let marks = store.object_marks(3).await.unwrap();
+    assert!(marks.len() < 3, "three parts at most");
+    let (mut met, mut after) = (0, None);
+    for until in marks.into_iter().map(Some).chain([None]) {
+        let mut from = std::mem::replace(&mut after, until.clone());
+        loop {
+            let checked = store.check_objects((from, until.clone()), 5, usize::MAX).await.unwrap();
+            met += checked.objects;
+            from = checked.last;
+            if from.is_none() {
+                break;
+            }
+        }
+    }
+    assert_eq!(met, objects.len() as u64);
     let shown = Mutex::new(Vec::new());
     let onlooker = || -> Look<'_> {
         Box::new(|object| {
