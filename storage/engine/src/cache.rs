@@ -12,7 +12,10 @@ use quick_cache::{
 const SHARDS: usize = 16;
 
 /// A cache by id, of one weight per item unless said otherwise.
-pub(crate) type Cache<K, V, W = UnitWeighter> = sync::Cache<K, V, W, BuildHasherDefault<IdHasher>>;
+pub(crate) type Cache<K, V, W = UnitWeighter> = sync::Cache<K, V, W, ById>;
+
+/// Sorts ids into tables by their own bytes.
+pub(crate) type ById = BuildHasherDefault<IdHasher>;
 
 /// A cache of about `items`.
 pub(crate) fn counted<K: Eq + Hash, V: Clone>(items: usize) -> Cache<K, V> {
@@ -30,7 +33,7 @@ where
     options.shards(SHARDS).estimated_items_capacity(items).weight_capacity(weight);
     #[expect(clippy::expect_used, reason = "everything that has no default is set above")]
     let options = options.build().expect("complete options");
-    sync::Cache::with_options(options, weighter, BuildHasherDefault::default(), DefaultLifecycle::default())
+    sync::Cache::with_options(options, weighter, ById::default(), DefaultLifecycle::default())
 }
 
 /// An id is a hash already: its first bytes are as good as any.

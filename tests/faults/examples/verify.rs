@@ -1,7 +1,7 @@
 //! How fast a store is read, hashed and counted, by `fsck` and by the scrub, beside the rate at which one core hashes the same
-//! bytes.
+//! objects one after another in memory.
 //!
-//! `cargo run --release -p lochan-tests-faults --example verify`
+//! `cargo run --release -p lochan-tests-faults --example verify [WAY]`
 
 // Printing is what this program is for, and a failure ends it.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::indexing_slicing)]
@@ -27,6 +27,7 @@ use lochan_storage_model::{
     ports::{SystemClock, SystemRng},
 };
 use lochan_storage_odb::{Batch, Change, NewObject, RefKind, Store};
+use rustix::time::{ClockId, clock_gettime};
 // The allocator of the server.
 use tikv_jemalloc_sys as _;
 
@@ -35,6 +36,8 @@ const OPEN_WAIT_MAX: Duration = Duration::from_secs(30);
 const OPEN_PAUSE: Duration = Duration::from_millis(5);
 /// Objects in one batch.
 const BATCH: usize = 100;
+/// Rounds, of which the middle one is told.
+const ROUNDS: usize = 7;
 /// Objects of one size.
 const OBJECTS: usize = 100_000;
 /// Branches that are committed to at once, and the commits on each.
@@ -118,63 +121,112 @@ fn open(config: &StoreConfig) -> Arc<dyn Sweep> {
     }
 }
 
-/// Sizes of all objects.
-async fn sizes(store: &dyn Sweep) -> Vec<usize> {
-    let mut sizes = Vec::new();
+/// All objects.
+async fn objects(store: &dyn Sweep) -> Vec<NewObject> {
+    let mut objects = Vec::new();
     let mut after = None;
     loop {
-        let page = store.scan_objects(after.take(), 1_000).await.unwrap();
-        let Some((last, _)) = page.last() else { return sizes };
+        let page = store.read_objects(after.take(), 1_000, 8 << 20).await.unwrap();
+        let Some((last, _)) = page.last() else { return objects };
         after = Some(last.clone());
-        sizes.extend(page.into_iter().map(|(_, info)| info.unwrap().size));
+        objects.extend(page.into_iter().map(|(_, object)| object.unwrap()));
     }
 }
 
-async fn measure(what: &str, config: &StoreConfig) {
-    let open = || open(config);
-    let sizes = sizes(&*open()).await;
-    let mib = sizes.iter().sum::<usize>() as f64 / f64::from(1 << 20);
-    let sample = vec![7; sizes.iter().copied().max().unwrap()];
-    let begun = Instant::now();
-    for size in &sizes {
-        std::hint::black_box(ObjectId::of(ObjectKind::Value, std::hint::black_box(&sample[..*size])));
+/// Time on the clock, and of all processors for this process.
+#[derive(Clone, Copy)]
+struct Took {
+    time: f64,
+    cpu: f64,
+}
+
+impl Took {
+    async fn of(work: impl Future<Output = ()>) -> Self {
+        let cpu = || {
+            let now = clock_gettime(ClockId::ProcessCPUTime);
+            now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+        };
+        let (begun, cpu_begun) = (Instant::now(), cpu());
+        work.await;
+        Self { time: begun.elapsed().as_secs_f64(), cpu: cpu() - cpu_begun }
     }
-    let hashed = mib / begun.elapsed().as_secs_f64();
-    println!("{what}: {} objects of {mib:.0} MiB; one core hashes {hashed:.0} MiB/s", sizes.len());
-    let told = |what: &str, begun: Instant| {
-        let rate = mib / begun.elapsed().as_secs_f64();
-        println!("  {what}: {rate:.0} MiB/s, ratio {:.2}", rate / hashed);
+}
+
+/// One core hashes all objects, one after another, in memory.
+async fn hash(objects: &[NewObject]) -> Took {
+    let hashing = async {
+        for NewObject { kind, id, bytes } in objects {
+            assert_eq!(ObjectId::of(*kind, bytes), *id);
+        }
     };
-    for _ in 0..2 {
-        let store = open();
-        let begun = Instant::now();
-        assert_eq!(store.audit().await.unwrap(), []);
-        told("read, hashed and counted", begun);
-        drop(store);
+    Took::of(hashing).await
+}
 
-        let store = open();
-        let begun = Instant::now();
-        let report = fsck(store, Depth::Heads, &mut |_, _| {}).await.unwrap();
-        told("all of fsck", begun);
-        assert_eq!((report.objects, report.findings), (sizes.len() as u64, vec![]));
+/// The ways in which a store is read as a whole.
+const WAYS: [&str; 4] = ["read, hashed and counted", "fsck", "fsck --full", "scrub"];
 
-        let store = open();
-        let begun = Instant::now();
-        let progress = scrub::round(&store, &mut Pace::unbounded(), &mut |_| {}).await.unwrap();
-        told("scrub", begun);
-        assert_eq!((progress.objects, progress.found), (sizes.len() as u64, 0));
+async fn read(way: &str, store: Arc<dyn Sweep>, count: u64) -> Took {
+    Took::of(async {
+        let (found, seen) = match way {
+            "fsck" | "fsck --full" => {
+                let depth = if way == "fsck" { Depth::Heads } else { Depth::Full };
+                let report = fsck(store, depth, &mut |_, _| {}).await.unwrap();
+                (report.findings.len(), report.objects)
+            }
+            "scrub" => {
+                let progress = scrub::round(&store, &mut Pace::unbounded(), &mut |_| {}).await.unwrap();
+                (progress.findings.len(), progress.objects)
+            }
+            _ => (store.audit().await.unwrap().len(), count),
+        };
+        assert_eq!((found, seen), (0, count));
+    })
+    .await
+}
+
+async fn measure(what: &str, config: &StoreConfig, only: Option<&str>) {
+    let objects = objects(&*open(config)).await;
+    let count = objects.len() as u64;
+    let mib = objects.iter().map(|object| object.bytes.len()).sum::<usize>() as f64 / f64::from(1 << 20);
+    println!("{what}: {count} objects of {mib:.1} MiB");
+    for way in WAYS.into_iter().filter(|way| only.is_none_or(|only| only == *way)) {
+        let (mut hashed, mut ratios, mut cpus) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            let store = open(config);
+            let alone = hash(&objects).await;
+            let took = read(way, store.clone(), count).await;
+            hashed.push(mib / alone.cpu);
+            ratios.push(alone.time / took.time);
+            cpus.push(took.cpu / alone.cpu);
+            drop(store);
+        }
+        let [hashed, ratio, cpu] = [&mut hashed, &mut ratios, &mut cpus].map(middle);
+        println!(
+            "  {way}: {ratio:.2} of the {hashed:.0} MiB/s at which one core hashes ({:.2} to {:.2}), with {cpu:.2} of its \
+             processor time",
+            ratios[0],
+            ratios[ROUNDS - 1]
+        );
     }
+}
+
+/// Sorts figures and returns the middle one.
+fn middle(figures: &mut Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
 }
 
 #[tokio::main]
 async fn main() {
+    let only = std::env::args().nth(1);
+    let only = only.as_deref();
     let folder = tempfile::tempdir().unwrap();
     for size in [400, 1_500] {
         let config = StoreConfig::new(folder.path().join(format!("store-{size}")));
         fill(&*lochan_storage::open(&config).unwrap(), size).await;
-        measure(&format!("{size} bytes each"), &config).await;
+        measure(&format!("{size} bytes each"), &config, only).await;
     }
     let config = StoreConfig::new(folder.path().join("store-commits"));
     commit(&lochan_storage::open(&config).unwrap()).await;
-    measure("commits and parts of documents", &config).await;
+    measure("commits and parts of documents", &config, only).await;
 }

@@ -4,8 +4,11 @@
 
 mod commits;
 mod needs;
+mod operations;
 mod references;
 mod roots;
+#[cfg(test)]
+mod tests;
 
 use std::{fmt, sync::Arc};
 
@@ -130,7 +133,7 @@ pub async fn fsck(
     );
     let mut report = Report::default();
     told("objects", &report);
-    let graph = commits::check_objects(&core, &store, &mut report, told).await?;
+    let (graph, operations) = commits::check_objects(&store, &mut report, told).await?;
     told("references and their log", &report);
     // What cannot be read is a finding, and whatever else there is to find is still looked for.
     match references::check_references(&core, &graph, &mut report).await {
@@ -143,7 +146,7 @@ pub async fn fsck(
     check_records(&store, &mut report).await?;
     needs::name_them(&store, &graph, &mut report).await?;
     told("index roots", &report);
-    match roots::check_roots(&core, &graph, depth, &mut report, told).await {
+    match roots::check_roots(&core, &graph, operations, depth, &mut report, told).await {
         Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Read(_)))) => {
             report.damaged(error)
         }

@@ -2,30 +2,32 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use lochan_storage_model::{CommitId, RefName};
+use lochan_storage_model::{CommitId, Entry, IndexKey, ObjectId, Operation, Put, RefName};
 use lochan_storage_odb::DerivedSpace;
 
-use super::{Depth, PAGE, Report, commits::Graph};
+use super::{Depth, PAGE, Report, commits::Graph, operations::Operations};
 use crate::{
+    cache::ById,
     error::Error,
-    index::{Cursor, Edit, Link, Tree},
+    index::{Edit, Link, Node, Tree},
     state::Core,
 };
 
-/// Commits between two words of progress.
+/// Index roots between two words of progress.
 const TOLD_EVERY: u64 = 10_000;
 
-/// Replays every commit on its parent's index and compares roots, those of heads and checkpoints always, all of them
-/// with [`Depth::Full`]; then reads the stored nodes of every checkpoint.
+/// Replays commits on their parents' indexes and compares roots, those of heads and checkpoints always, all of them with
+/// [`Depth::Full`]; then reads the stored nodes of every checkpoint.
 pub(super) async fn check_roots(
     core: &Core,
     graph: &Graph,
+    mut operations: Operations,
     depth: Depth,
     report: &mut Report,
     told: &mut (dyn FnMut(&str, &Report) + Send),
 ) -> Result<(), Error> {
     let checkpoints = checkpoints(core, report).await?;
-    let mut marked: HashSet<CommitId> = checkpoints.keys().copied().collect();
+    let mut marked: HashSet<CommitId, ById> = checkpoints.keys().copied().collect();
     let mut after: Option<RefName> = None;
     loop {
         let page = core.store.references(after.as_ref(), PAGE).await?;
@@ -36,50 +38,85 @@ pub(super) async fn check_roots(
         }
     }
     // Along first parents, from the roots up; an index is kept until its last child has been made from it.
-    let mut children: HashMap<CommitId, Vec<CommitId>> = HashMap::new();
+    let mut children: HashMap<CommitId, Vec<CommitId>, ById> = HashMap::default();
+    children.reserve(graph.len());
     for (id, header) in graph {
         children.entry(header.parent()).or_default().push(*id);
     }
-    let mut open: Vec<(CommitId, Tree)> = vec![(CommitId::NO_ANCESTOR, Tree::default())];
-    while let Some((at, tree)) = open.pop() {
-        for child in children.remove(&at).unwrap_or_default() {
-            let commit = match core.commits.load(child).await {
-                Ok(commit) => commit,
-                // Named already.
-                Err(_) => continue,
-            };
-            let edits: BTreeMap<_, _> =
-                commit.operations.iter().map(|op| (op.key().clone(), op.entry().cloned())).collect();
-            let edits: Vec<Edit> = edits.into_iter().map(|(key, entry)| Edit { key, entry }).collect();
-            let made = tree.edit(&core.nodes, &edits).await?;
+    let mut open = vec![Place::default()];
+    while let Some(mut place) = open.pop() {
+        let Some((last, others)) = children.get(&place.at).and_then(|all| all.split_last()) else { continue };
+        if !others.is_empty() {
+            place.apply(core).await?;
+        }
+        let beside = others.iter().map(|other| (*other, place.clone())).collect::<Vec<_>>();
+        for (child, mut place) in beside.into_iter().chain([(*last, place)]) {
+            let Some(operations) = operations.take(core, child).await else { continue };
+            place.at = child;
+            place.take_in(operations);
             if depth == Depth::Full || marked.contains(&child) {
-                report.roots += 1;
-                if made.id() != commit.header.root {
-                    let detail = format!(
-                        "its operations give the index root {} instead of {}",
-                        made.id(),
-                        commit.header.root
-                    );
-                    report.damage(format!("commit {child}"), detail);
-                }
+                place.apply(core).await?;
+                place.compare(graph, report);
                 if report.roots.is_multiple_of(TOLD_EVERY) {
                     told("index roots", report);
                 }
             }
-            open.push((child, made));
+            open.push(place);
         }
     }
+    let mut sound = HashSet::default();
     for (id, row) in checkpoints {
         let Some(header) = graph.get(&id) else {
             report.derived(format!("checkpoint of {id}"), "its commit is missing");
             continue;
         };
         match Link::decode_root(header.root, &row) {
-            Ok(link) => check_nodes(core, id, link, report).await?,
+            Ok(link) => check_nodes(core, id, link, &mut sound, report).await?,
             Err(error) => report.derived(format!("checkpoint of {id}"), error.to_string()),
         }
     }
     Ok(())
+}
+
+/// A commit whose children are to be replayed.
+#[derive(Clone)]
+struct Place {
+    at: CommitId,
+    /// The index of a commit before.
+    tree: Tree,
+    /// What has come since; applied at once where an index is wanted.
+    net: BTreeMap<IndexKey, Option<Entry>>,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { at: CommitId::NO_ANCESTOR, tree: Tree::default(), net: BTreeMap::new() }
+    }
+}
+
+impl Place {
+    fn take_in(&mut self, operations: Vec<Operation>) {
+        self.net.extend(operations.into_iter().map(|operation| match operation {
+            Operation::Put(Put { key, entry }) => (key, Some(entry)),
+            Operation::Delete(key) => (key, None),
+        }));
+    }
+
+    async fn apply(&mut self, core: &Core) -> Result<(), Error> {
+        let net = std::mem::take(&mut self.net);
+        let edits: Vec<Edit> = net.into_iter().map(|(key, entry)| Edit { key, entry }).collect();
+        self.tree = self.tree.edit(&core.nodes, &edits).await?;
+        Ok(())
+    }
+
+    fn compare(&self, graph: &Graph, report: &mut Report) {
+        report.roots += 1;
+        let (found, said) = (self.tree.id(), graph.get(&self.at).map(|header| header.root));
+        if let Some(said) = said.filter(|said| *said != found) {
+            let detail = format!("its operations give the index root {found} instead of {said}");
+            report.damage(format!("commit {}", self.at), detail);
+        }
+    }
 }
 
 async fn checkpoints(core: &Core, report: &mut Report) -> Result<BTreeMap<CommitId, bytes::Bytes>, Error> {
@@ -96,7 +133,7 @@ async fn checkpoints(core: &Core, report: &mut Report) -> Result<BTreeMap<Commit
             report.checkpoints += 1;
             match <[u8; 32]>::try_from(&key[..]) {
                 Ok(id) => {
-                    found.insert(CommitId::new(lochan_storage_model::ObjectId::from_bytes(id)), row);
+                    found.insert(CommitId::new(ObjectId::from_bytes(id)), row);
                 }
                 Err(_) => report.derived("a checkpoint", "its key is no commit id"),
             }
@@ -104,24 +141,35 @@ async fn checkpoints(core: &Core, report: &mut Report) -> Result<BTreeMap<Commit
     }
 }
 
-async fn check_nodes(core: &Core, id: CommitId, root: Link, report: &mut Report) -> Result<(), Error> {
-    let count = root.count;
-    let tree = Tree::from_root(Some(root));
-    let mut cursor = Cursor::new(&tree);
-    let mut entries = 0;
-    loop {
-        match cursor.next(&core.nodes).await {
-            Ok(Some(_)) => entries += 1,
-            Ok(None) => break,
+/// Reads the stored nodes of a checkpoint, but for those below nodes that are known to be `sound`.
+async fn check_nodes(
+    core: &Core,
+    id: CommitId,
+    root: Link,
+    sound: &mut HashSet<ObjectId, ById>,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let mut open = vec![root];
+    let mut seen = Vec::new();
+    while let Some(link) = open.pop() {
+        let node = match core.nodes.load(&link).await {
+            Ok(node) => node,
             Err(Error::IndexNode(node)) => {
                 report.derived(format!("checkpoint of {id}"), format!("node {node} is missing or damaged"));
                 return Ok(());
             }
             Err(error) => return Err(error),
+        };
+        if !link.fits(&node) {
+            let detail = format!("node {} is not as it is told of", link.id);
+            report.derived(format!("checkpoint of {id}"), detail);
+            return Ok(());
+        }
+        seen.push(link.id);
+        if let Node::Inner(_, links) = &*node {
+            open.extend(links.iter().filter(|link| !sound.contains(&link.id)).cloned());
         }
     }
-    if entries != count {
-        report.derived(format!("checkpoint of {id}"), format!("{entries} entries instead of {count}"));
-    }
+    sound.extend(seen);
     Ok(())
 }

@@ -23,6 +23,17 @@ impl Step {
         let Header { depth, generation, skip, time, .. } = *header;
         Self { depth, generation, skip, time }
     }
+
+    /// Where the empty state stands: at depth 0, before all time, with a skip pointer to itself.
+    pub(crate) const fn empty() -> Self {
+        Self { depth: 0, generation: 0, skip: CommitId::NO_ANCESTOR, time: Micros::MIN }
+    }
+
+    /// The skip pointer of a commit on `parent`, which stands here; its own leads to `skip`, and that one's to `beyond`.
+    pub(crate) fn skip_above(&self, parent: CommitId, skip: Self, beyond: Self) -> CommitId {
+        let equal = self.depth.wrapping_sub(skip.depth) == skip.depth.wrapping_sub(beyond.depth);
+        if equal && self.depth > 0 { skip.skip } else { parent }
+    }
 }
 
 impl Commits {
@@ -30,8 +41,7 @@ impl Commits {
     pub(crate) async fn skip_for(&self, parent: CommitId, step: Step) -> Result<CommitId, Error> {
         let skip = self.step(step.skip).await?;
         let beyond = self.step(skip.skip).await?;
-        let equal = step.depth.wrapping_sub(skip.depth) == skip.depth.wrapping_sub(beyond.depth);
-        Ok(if equal && step.depth > 0 { skip.skip } else { parent })
+        Ok(step.skip_above(parent, skip, beyond))
     }
 
     /// The first-parent ancestor of `from` at `depth`, or the empty state for 0 and beyond the root.
@@ -89,11 +99,11 @@ impl Commits {
         }
     }
 
-    /// Where a commit stands; the empty state at depth 0, before all time, with a skip pointer to itself.
+    /// Where a commit stands.
     pub(crate) async fn step(&self, id: CommitId) -> Result<Step, Error> {
         if !id.is_no_ancestor() {
             return Ok(Step::of(&self.load(id).await?.header));
         }
-        Ok(Step { depth: 0, generation: 0, skip: CommitId::NO_ANCESTOR, time: Micros::MIN })
+        Ok(Step::empty())
     }
 }
