@@ -37,7 +37,7 @@ pub async fn take(config: &Config, to: &str, mib_per_second: Option<u32>) -> any
         Some(counts) => counts,
         None => {
             let store = wiring::open_existing_store(&config.store).await?;
-            control::take(&store, &request, &mut { told }).await?
+            control::take(&store, &request, told).await?
         }
     };
     let Counts { objects, bytes, references, log_entries, records } = counts;

@@ -22,7 +22,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Mutex, mpsc};
 
-use crate::vault::Place;
+use crate::{aside, vault::Place};
 
 /// Name of the socket in the data folder.
 const SOCKET: &str = "control.sock";
@@ -126,19 +126,20 @@ impl From<&Taken> for Counts {
     }
 }
 
-/// Takes a backup of `store`.
+/// Takes a backup of `store`. Its copying comes behind all else that the process does.
 pub async fn take(
     store: &Arc<dyn Sweep>,
     request: &TakeBackup,
-    told: &mut (dyn FnMut(Counts) + Send),
+    mut told: impl FnMut(Counts) + Send + 'static,
 ) -> anyhow::Result<Counts> {
     let place = Place::open(&request.to, request.s3.clone().map(S3Config::from))?;
     let mut pace = match request.bytes_per_second {
         0 => Pace::unbounded(),
         limit => Pace::bytes_per_second(limit),
     };
-    let mut told = |taken: &Taken| told(taken.into());
-    let taken = backup::take(store, &place, &SystemClock, &mut pace, &mut told).await?;
+    let begun = backup::begin(store, &place, &SystemClock).await?;
+    let copy = async move || begun.copy(&place, &mut pace, &mut |taken: &Taken| told(taken.into())).await;
+    let taken = aside::run("lochan-backup", copy).await??;
     Ok((&taken).into())
 }
 
@@ -205,7 +206,7 @@ async fn answer(stream: UnixStream, store: Arc<dyn Sweep>, one: Arc<Mutex<()>>) 
                 Ok(_alone) => {
                     tracing::info!(to = request.to, "a backup begins");
                     let progress = tell.clone();
-                    let done = take(&store, &request, &mut |counts| {
+                    let done = take(&store, &request, move |counts| {
                         // Progress that nobody takes is left out.
                         let _ = progress.try_send(Answer::Progress(counts));
                     })

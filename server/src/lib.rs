@@ -5,6 +5,7 @@
 //! The binary is [`args`] and [`command`] around it; tests start servers in their own process with [`start`].
 
 pub mod args;
+mod aside;
 mod backup;
 pub mod command;
 pub mod config;

@@ -16,32 +16,55 @@ const RECORD: u8 = 4;
 const VERSION: u8 = 5;
 const EPOCH: u8 = 6;
 
+/// Size at which a pack is closed, in bytes. It stands in memory until then.
+const PACK_BYTES: usize = 4 << 20;
+/// Bytes of a pack that are hashed at once: enough to be hashed side by side, and done before anybody waits for it.
+const HASHED_AT_ONCE: usize = 64 << 10;
+
 /// A pack being filled.
-pub(super) struct Pack(BytesMut);
+pub(super) struct Pack {
+    bytes: BytesMut,
+    /// Of the first so many bytes.
+    hasher: blake3::Hasher,
+    hashed: usize,
+}
 
 impl Pack {
     pub(super) fn new() -> Self {
-        Self(BytesMut::from(&PACK_MAGIC[..]))
+        // Room for a last object of common size; memory is only taken as it is filled.
+        let mut bytes = BytesMut::with_capacity(PACK_BYTES + HASHED_AT_ONCE);
+        bytes.extend_from_slice(&PACK_MAGIC);
+        Self { bytes, hasher: blake3::Hasher::new(), hashed: 0 }
     }
 
     pub(super) fn add(&mut self, object: &NewObject) {
-        self.0.extend_from_slice(&[object.kind.byte()]);
+        self.bytes.extend_from_slice(&[object.kind.byte()]);
         // An object never has as many bytes as would not fit.
-        self.0.extend_from_slice(&u32::try_from(object.bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
-        self.0.extend_from_slice(object.id.as_bytes());
-        self.0.extend_from_slice(&object.bytes);
+        self.bytes.extend_from_slice(&u32::try_from(object.bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
+        self.bytes.extend_from_slice(object.id.as_bytes());
+        self.bytes.extend_from_slice(&object.bytes);
+        if self.bytes.len() - self.hashed >= HASHED_AT_ONCE {
+            self.hash();
+        }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
+    fn hash(&mut self) {
+        self.hasher.update(self.bytes.get(self.hashed..).unwrap_or_default());
+        self.hashed = self.bytes.len();
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes.len() >= PACK_BYTES
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.len() <= PACK_MAGIC.len()
+        self.bytes.len() <= PACK_MAGIC.len()
     }
 
-    pub(super) fn finish(&mut self) -> Bytes {
-        std::mem::replace(self, Self::new()).0.freeze()
+    /// The file and its hash.
+    pub(super) fn finish(mut self) -> (Bytes, blake3::Hash) {
+        self.hash();
+        (self.bytes.freeze(), self.hasher.finalize())
     }
 }
 
@@ -119,8 +142,11 @@ impl Rows {
         self.1
     }
 
-    pub(super) fn finish(&mut self) -> Bytes {
-        std::mem::replace(self, Self::new()).0.finish().into()
+    /// The file and its hash; what comes goes into the next one.
+    pub(super) fn finish(&mut self) -> (Bytes, blake3::Hash) {
+        let bytes = std::mem::replace(self, Self::new()).0.finish();
+        let hash = blake3::hash(&bytes);
+        (bytes.into(), hash)
     }
 
     fn row(&mut self, tag: u8, write: impl FnOnce(&mut Writer)) {

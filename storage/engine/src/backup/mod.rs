@@ -22,7 +22,7 @@ use lochan_storage_odb::StoreError;
 pub use manifest::Manifest;
 pub use repair::{Repaired, Source, repair};
 pub use restore::{Restored, restore};
-pub use take::{Taken, take};
+pub use take::{Begun, Taken, begin, take};
 pub use verify::{Verified, verify};
 
 use crate::error;

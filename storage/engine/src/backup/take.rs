@@ -3,8 +3,8 @@
 use std::{collections::HashSet, sync::Arc};
 
 use bytes::Bytes;
-use lochan_storage_model::{Clock, ObjectId, ObjectKind, RefName};
-use lochan_storage_odb::{NewObject, Point, Sweep};
+use lochan_storage_model::{Clock, Micros, ObjectId, ObjectKind, RefName};
+use lochan_storage_odb::{Identity, NewObject, Point, Sweep};
 
 use super::{
     Error, MANIFEST, Manifest, UNFINISHED, Vault,
@@ -14,13 +14,11 @@ use super::{
 };
 use crate::pace::Pace;
 
-/// Size at which a pack is closed, in bytes. It stands in memory until then.
-const PACK_BYTES: usize = 16 << 20;
 /// Rows of one file.
 const ROWS_MAX: usize = 20_000;
-/// Objects read in one piece, and their bytes: short, since commits may wait for the same pages.
+/// Objects read in one piece, and their bytes: short, since commits may wait for the same core or the same pages.
 const PAGE: usize = 128;
-const PAGE_BYTES: usize = 256 << 10;
+const PAGE_BYTES: usize = 64 << 10;
 /// Log entries read in one piece.
 const LOG_PAGE: usize = 256;
 
@@ -40,10 +38,7 @@ pub struct Taken {
 }
 
 /// Takes a backup: everything as it was at one moment, between two batches. Writes go on; `pace` is what the disk of the
-/// store is read with at most. `told` is called now and then.
-///
-/// Where an earlier backup of this store is, only objects are copied that it does not hold. A run that fails leaves the
-/// earlier one as it was. A damaged object ends the run with an error that names it: what cannot be read cannot be kept.
+/// store is read with at most. `told` is called now and then. The same as [`begin`] and [`Begun::copy`].
 pub async fn take(
     store: &Arc<dyn Sweep>,
     vault: &dyn Vault,
@@ -51,6 +46,25 @@ pub async fn take(
     pace: &mut Pace,
     told: &mut (dyn FnMut(&Taken) + Send),
 ) -> Result<Taken, Error> {
+    begin(store, vault, clock).await?.copy(vault, pace, told).await
+}
+
+/// A backup whose moment is fixed, and nothing copied yet.
+pub struct Begun {
+    store: Arc<dyn Sweep>,
+    identity: Identity,
+    before: Option<Manifest>,
+    point: Point,
+    end: Bytes,
+    at: Micros,
+}
+
+/// Begins a backup: fixes its moment. Batches wait while what is mutable is read, so this is not for a thread that has to
+/// wait for others.
+///
+/// Where an earlier backup of this store is, only objects are copied that it does not hold. A run that fails leaves the
+/// earlier one as it was. A damaged object ends the run with an error that names it: what cannot be read cannot be kept.
+pub async fn begin(store: &Arc<dyn Sweep>, vault: &dyn Vault, clock: &dyn Clock) -> Result<Begun, Error> {
     let identity = store.identity();
     let before = match super::manifest(vault).await {
         Ok(before) => Some(before),
@@ -63,29 +77,41 @@ pub async fn take(
         let (expected, found) = (super::hex(&identity.repository), super::hex(&before.identity.repository));
         return Err(Error::OtherRepository { expected, found });
     }
-    let taken_at = clock.now();
-    let text = format!("begun at {taken_at} microseconds since 1970\n");
+    let at = clock.now();
+    let text = format!("begun at {at} microseconds since 1970\n");
     vault.write(UNFINISHED, text.into()).await?;
-    let mut run = Run { store, vault, pace, told, taken: Taken::default() };
-
     // What is mutable comes first: whatever it points at was durable by then.
     let (point, end) = store.point().await?;
-    let (mut packs, after, known) = match before {
-        None => (Vec::new(), None, HashSet::new()),
-        // Tokens mean something in the same instance only.
-        Some(before) if before.identity == identity => (before.packs, Some(before.end), HashSet::new()),
-        Some(before) => {
-            let known = read::ids(vault, &before).await?;
-            (before.packs, None, known)
-        }
-    };
-    packs.extend(run.objects(after, &end, &known).await?);
-    let rows = run.rows(&point).await?;
-    let taken = run.taken;
-    let manifest = Manifest { identity, end, taken: taken_at, packs, rows };
-    vault.write(MANIFEST, manifest.write()).await?;
-    vault.delete(UNFINISHED).await?;
-    Ok(taken)
+    Ok(Begun { store: store.clone(), identity, before, point, end, at })
+}
+
+impl Begun {
+    /// Copies what was there at that moment.
+    pub async fn copy(
+        self,
+        vault: &dyn Vault,
+        pace: &mut Pace,
+        told: &mut (dyn FnMut(&Taken) + Send),
+    ) -> Result<Taken, Error> {
+        let Self { store, identity, before, point, end, at } = self;
+        let mut run = Run { store: &store, vault, pace, told, taken: Taken::default() };
+        let (mut packs, after, known) = match before {
+            None => (Vec::new(), None, HashSet::new()),
+            // Tokens mean something in the same instance only.
+            Some(before) if before.identity == identity => (before.packs, Some(before.end), HashSet::new()),
+            Some(before) => {
+                let known = read::ids(vault, &before).await?;
+                (before.packs, None, known)
+            }
+        };
+        packs.extend(run.objects(after, &end, &known).await?);
+        let rows = run.rows(&point).await?;
+        let taken = run.taken;
+        let manifest = Manifest { identity, end, taken: at, packs, rows };
+        vault.write(MANIFEST, manifest.write()).await?;
+        vault.delete(UNFINISHED).await?;
+        Ok(taken)
+    }
 }
 
 struct Run<'a> {
@@ -122,8 +148,9 @@ impl Run<'_> {
                 self.taken.objects += 1;
                 self.taken.bytes += object.bytes.len() as u64;
                 pack.add(&object);
-                if pack.len() >= PACK_BYTES {
-                    packs.push(self.keep("packs", pack.finish()).await?);
+                if pack.is_full() {
+                    let full = std::mem::replace(&mut pack, Pack::new());
+                    packs.push(self.keep("packs", full.finish()).await?);
                     (self.told)(&self.taken);
                 }
             }
@@ -205,8 +232,8 @@ impl Run<'_> {
     }
 
     /// Writes a file under its hash.
-    async fn keep(&mut self, folder: &str, bytes: Bytes) -> Result<Named, Error> {
-        let named = Named { hash: blake3::hash(&bytes).to_hex().to_string(), size: bytes.len() as u64 };
+    async fn keep(&mut self, folder: &str, (bytes, hash): (Bytes, blake3::Hash)) -> Result<Named, Error> {
+        let named = Named { hash: hash.to_hex().to_string(), size: bytes.len() as u64 };
         self.vault.write(&format!("{folder}/{}", named.hash), bytes).await?;
         Ok(named)
     }
