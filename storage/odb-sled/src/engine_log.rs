@@ -267,7 +267,7 @@ pub(crate) fn claimed(bytes: &[u8]) -> Option<Message> {
     let segment = varint(&mut rest)?;
     varint(&mut rest)?;
     let head = bytes.len() - rest.len();
-    (body <= rest.len()).then_some(Message { kind: *kind, segment, head, length: head + body })
+    (body <= rest.len()).then(|| Message { kind: *kind, segment, head, length: head + body })
 }
 
 /// The check sum of a message, as it stands in its first bytes.

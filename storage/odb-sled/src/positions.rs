@@ -105,6 +105,32 @@ impl Positions {
             .map_err(error::read)?
             .and_then(|(key, _)| Position::from_bytes(keys::inside(&key).get(..keys::POSITION_BYTES)?));
         let last_batch = queue.through.max(last_chunk.map_or(0, |position| position.batch));
+        Ok((Self::start(tree, queue, trouble, write_run)?, last_batch))
+    }
+
+    /// Opens the table of a damaged store, without what cannot be read: all objects are looked at. Returns as
+    /// [`Positions::open`] does.
+    pub(crate) fn salvage(tree: sled::Tree, trouble: Arc<Trouble>) -> Result<(Self, u64), StoreError> {
+        let objects = keys::key(Space::Object, &[]);
+        let end = keys::end_of(&objects);
+        let mut queue = Queue::default();
+        for (key, value) in Walk::new(&tree, objects, end).flatten() {
+            let Some(position) = Position::from_bytes(keys::inside(&key)) else { continue };
+            let entries = objects::entries(&value).into_iter().flatten().map_while(Result::ok);
+            queue.entries.extend(entries.map(|entry| (entry.header.id, position)));
+            queue.through = position.batch;
+        }
+        let last_batch = queue.through;
+        Ok((Self::start(tree, queue, trouble, write_run)?, last_batch))
+    }
+
+    /// Starts the thread with what is not in the table yet.
+    fn start(
+        tree: sled::Tree,
+        queue: Queue,
+        trouble: Arc<Trouble>,
+        write_run: impl Fn(&sled::Tree, &mut Run) -> sled::Result<()> + Send + 'static,
+    ) -> Result<Self, StoreError> {
         let recent = queue.entries.iter().copied().collect();
         let shared = Arc::new(Shared {
             recent: RwLock::new(recent),
@@ -119,7 +145,7 @@ impl Positions {
                 move || watch(&shared, || run(&tree, &shared, write_run))
             })
             .map_err(|error| StoreError::Open(format!("cannot start a thread: {error}")))?;
-        Ok((Self { tree, shared, thread: Some(thread), damaged: Mutex::default() }, last_batch))
+        Ok(Self { tree, shared, thread: Some(thread), damaged: Mutex::default() })
     }
 
     /// Waits while far too many entries have not been written. Refused once nobody writes them any more.

@@ -142,7 +142,11 @@ impl Session {
             .map_err(|error| StoreError::Open(format!("cannot open the mark: {error}")))?;
         let first =
             Mark { batch: journal.last(), stored: state.batch, log, main_bytes, nonce: journal.nonce() };
-        let (positions, batch) = error::guarded(|| Positions::open(tree.clone(), Arc::clone(&trouble)))?;
+        let positions = error::guarded(|| Positions::open(tree.clone(), Arc::clone(&trouble)));
+        let (positions, batch) = match positions {
+            Err(_) if how.trust == Trust::Nothing => Positions::salvage(tree.clone(), Arc::clone(&trouble))?,
+            opened => opened?,
+        };
         let batch = batch.max(batch_min).max(journal.last());
         let losses = checked.losses(journal.last(), &found);
         // In a damaged store that may fail, and then everything else would.
@@ -176,9 +180,10 @@ impl Session {
             session.drain = Some(Drain::start(Arc::clone(&session.sink))?);
         }
         session.replay(found.records)?;
-        let epoch = match error::guarded(|| session.table.get(keys::epoch()).map_err(error::read))? {
-            None => 0,
-            Some(row) => rows::read_number(&row).map_err(error::row("the epoch"))?,
+        let epoch = match error::guarded(|| session.table.get(keys::epoch()).map_err(error::read)) {
+            // Nothing will be deleted there.
+            Err(_) if how.trust == Trust::Nothing => 0,
+            found => found?.map_or(Ok(0), |row| rows::read_number(&row).map_err(error::row("the epoch")))?,
         };
         let epoch = u32::try_from(epoch).map_err(|_| error::damaged("the epoch", "it is out of range"))?;
         session.epoch = AtomicU32::new(epoch);
