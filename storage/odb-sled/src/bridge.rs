@@ -14,7 +14,7 @@ use lochan_storage_odb::StoreError;
 
 use crate::engine_log::{
     HEADER_BYTES, MESSAGE_HEADER_BYTES_MAX, SEGMENT_BYTES, base, claimed, encode_header, header, is_last,
-    message_of, read, snapshot_end, sum, valid_until,
+    mended, message_of, read, snapshot_end, sum, valid_until,
 };
 
 /// Bytes of the log, as they are and as they shall be for a moment.
@@ -23,7 +23,7 @@ struct Patch {
     offset: u64,
     old: Vec<u8>,
     new: Vec<u8>,
-    /// Whether it may stay: the header of a segment, which is known from what stands behind it.
+    /// Whether it may stay: what it must have been is known, from its check sum or from what stands behind it.
     stays: bool,
 }
 
@@ -76,20 +76,21 @@ fn patches(file: &File, engine: &Path) -> io::Result<Vec<Patch>> {
         };
         if lsn >= lowest {
             let number = lsn.cast_unsigned() / SEGMENT_BYTES as u64;
-            found.extend(within(bytes, number).into_iter().map(|(at, new)| Patch {
+            found.extend(within(bytes, number).into_iter().map(|(at, new, stays)| Patch {
                 offset: offset + at as u64,
                 old: bytes.get(at..at + new.len()).unwrap_or_default().to_vec(),
-                new: new.to_vec(),
-                stays: false,
+                new,
+                stays,
             }));
         }
     }
     Ok(found)
 }
 
-/// Places in a segment where a check sum is to be written, and that. Empty where the headers of damaged messages do not lead
-/// to a sound one.
-fn within(segment: &[u8], number: u64) -> Vec<(usize, [u8; 4])> {
+/// Places in a segment with the bytes that are to be written there, and whether they may stay: for each damaged message the
+/// bit that makes it whole again, if there is one near its beginning, or else a check sum that fits. Ends where the header
+/// of a message does not lead to another one.
+fn within(segment: &[u8], number: u64) -> Vec<(usize, Vec<u8>, bool)> {
     let mut found = Vec::new();
     let mut at = valid_until(segment, number);
     while at <= SEGMENT_BYTES - MESSAGE_HEADER_BYTES_MAX {
@@ -98,14 +99,19 @@ fn within(segment: &[u8], number: u64) -> Vec<(usize, [u8; 4])> {
             at += sound.length;
             continue;
         }
+        if let Some((place, byte, length)) = mended(bytes, number) {
+            found.push((at + place, vec![byte], true));
+            at += length;
+            continue;
+        }
         let Some(message) = claimed(bytes).filter(|message| message.segment == number) else { break };
         let behind = at + message.length;
         let leads_on = segment.get(behind..).is_some_and(|bytes| {
             // Another damaged one may follow.
             claimed(bytes).is_some_and(|next| next.segment == number)
         });
-        let Some(new) = sum(bytes, &message).filter(|_| leads_on || is_last(at, &message)) else { break };
-        found.push((at, new));
+        let Some(sum) = sum(bytes, &message).filter(|_| leads_on || is_last(at, &message)) else { break };
+        found.push((at, sum.to_vec(), false));
         at = behind;
     }
     found

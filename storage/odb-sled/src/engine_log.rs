@@ -34,6 +34,9 @@ const OBJECTS_MAX: usize = 1 << 20;
 pub(crate) const KIND_LAST: u8 = 11;
 /// How far ahead of a segment's own number one may be that overwrites it.
 const AHEAD_MAX: u64 = 1 << 24;
+/// Bytes at the beginning of a message in which a bit is looked for that makes it whole: its header, which decides where the
+/// next one begins, and the little that some messages say.
+const MENDED_BYTES_MAX: usize = 64;
 /// Name of a snapshot, before the position in the log that it reaches to.
 const SNAPSHOT: &str = "snap.";
 
@@ -357,20 +360,28 @@ fn behind(segment: &[u8], at: usize, number: u64) -> Behind {
 /// plausible, of its body.
 fn is_mended(segment: &[u8], at: usize, number: u64) -> bool {
     let Some(bytes) = segment.get(at..) else { return false };
-    let mut copy = bytes.to_vec();
-    for bit in 0..MESSAGE_HEADER_BYTES_MAX.min(copy.len()) * 8 {
-        let mask = 1 << (bit % 8);
-        if let Some(byte) = copy.get_mut(bit / 8) {
-            *byte ^= mask;
-        }
-        if message_of(&copy, |found| found == number).is_some() {
-            return true;
-        }
-        if let Some(byte) = copy.get_mut(bit / 8) {
-            *byte ^= mask;
-        }
+    if mended(bytes, number).is_some() {
+        return true;
     }
     claimed(bytes).is_some_and(|message| message.segment == number && is_last(at, &message))
+}
+
+/// The byte near the beginning of a message that makes it one of this segment if one of its bits is turned: where it stands,
+/// what it must be, and the length of the message.
+pub(crate) fn mended(bytes: &[u8], number: u64) -> Option<(usize, u8, usize)> {
+    let mut copy = bytes.to_vec();
+    for place in 0..MENDED_BYTES_MAX.min(bytes.len()) {
+        let was = *bytes.get(place)?;
+        for bit in 0..8 {
+            let byte = was ^ (1 << bit);
+            *copy.get_mut(place)? = byte;
+            if let Some(message) = message_of(&copy, |of| of == number) {
+                return Some((place, byte, message.length));
+            }
+        }
+        *copy.get_mut(place)? = was;
+    }
+    None
 }
 
 /// Whether nothing fits into a segment behind a message of it at `at`.
