@@ -63,7 +63,11 @@ impl Wired {
             document_cache_bytes: u64::from(config.catalog.document_cache_mib) << 20,
         };
         let catalog = Catalog::new(engine.clone(), warehouses, authorizer, settings);
-        catalog.prepare().await.context("cannot prepare the repository")?;
+        if let Err(error) = catalog.prepare().await {
+            // Whoever hears of the refusal may start again at once: the writer lets go of the store.
+            engine.stop(DRAIN_TIMEOUT).await;
+            return Err(error).context("cannot prepare the repository");
+        }
         let site = Site {
             public_url: config.server.public_url.clone(),
             proxy: if config.server.trusted_proxy { Proxy::Trusted } else { Proxy::Unknown },

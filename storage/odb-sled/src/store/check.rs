@@ -65,10 +65,16 @@ fn damaged(engine: &Path, Place { offset, detail }: &Place, untouched: &str) -> 
 impl Checked {
     /// The damage for which a store turned out to be none that can be opened: the place that looked odd, if there was one.
     pub(super) fn explain(&self, engine: &Path, error: StoreError) -> StoreError {
-        match (&self.verdict, &error) {
-            (Verdict::Unsure(Some(place)), StoreError::Corrupt { .. }) => damaged(engine, place, ""),
-            _ => error,
+        let StoreError::Corrupt { what, .. } = &error else { return error };
+        if what.contains(" at offset ") || self.trust == Trust::Nothing {
+            return error;
         }
+        let place = match &self.verdict {
+            Verdict::Unsure(Some(place)) => Some(place.clone()),
+            // What cannot be looked at again is told as it is.
+            _ => self.mark.and_then(|mark| engine_log::early_end(engine, mark).ok().flatten()),
+        };
+        place.map_or(error, |place| damaged(engine, &place, ""))
     }
 
     /// What was acknowledged and is not reached any more, in a store that was opened all the same. `last` is its last batch.
