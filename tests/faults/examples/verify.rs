@@ -211,7 +211,7 @@ async fn measure(what: &str, config: &StoreConfig, only: Option<&str>) {
 }
 
 /// Sorts figures and returns the middle one.
-fn middle(figures: &mut Vec<f64>) -> f64 {
+fn middle(figures: &mut [f64]) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]
 }
