@@ -200,7 +200,7 @@ async fn measure(what: &str, config: &StoreConfig, only: Option<&str>) {
             cpus.push(took.cpu / alone.cpu);
             drop(store);
         }
-        let [hashed, ratio, cpu] = [&mut hashed, &mut ratios, &mut cpus].map(middle);
+        let [hashed, ratio, cpu] = [&mut hashed, &mut ratios, &mut cpus].map(|figures| middle(figures));
         println!(
             "  {way}: {ratio:.2} of the {hashed:.0} MiB/s at which one core hashes ({:.2} to {:.2}), with {cpu:.2} of its \
              processor time",
