@@ -203,6 +203,16 @@ def command_line(world, text):
     check(f"{len(lines)} commands", True)
 
 
+def completion(world, text):
+    """The folders are those of a person who has these shells; the script of bash is used."""
+    world.run("mkdir -p .local/share/bash-completion/completions .config/fish/completions functions")
+    for line in commands(text):
+        world.run(f"fpath=(- functions); {line}")
+    ask = "COMP_LINE='lochan log '; COMP_POINT=11; COMP_WORDS=(lochan log ''); COMP_CWORD=2; _lochan; echo ${COMPREPLY[@]}"
+    offered = world.run(f"source .local/share/bash-completion/completions/lochan; {ask}")
+    check("bash completes a branch", "main" in offered.split(), offered)
+
+
 def needs_lochan(world, text):
     world.run("lochan branch dev main")
     for number in range(10, 20):
@@ -242,6 +252,7 @@ HANDLERS = {
     "README.md: PyIceberg (python)": pyiceberg,
     "README.md: DuckDB (sql)": duckdb,
     "README.md: The command line (sh)": command_line,
+    "cli/README.md: Completion (sh)": completion,
     "cli/README.md: Commands that need Lochan (sh)": needs_lochan,
     "cli/README.md: The shell (sh)": shell,
     "README.md: Backup and repair (sh)": backup,
