@@ -185,6 +185,8 @@ pub(super) async fn gather(
         out.relied.push((index_key, head));
     }
     if !overruled.is_empty() {
+        // It looks through all that the target has changed, whatever the keys.
+        out.exact = true;
         for (key, holder) in moved_away(&overruled, &out.edits, &sides()).await? {
             let mode = options.mode_of(&key);
             let detail = out.details.entry(key.clone()).or_insert(Detail { key, mode, conflict: None });
