@@ -76,7 +76,12 @@ pub fn doubled(before: &State, taken: &Changes, target: &State, options: &Option
     };
     let mut doubled = BTreeSet::new();
     for (key, held) in taken.contents.iter().filter_map(|(key, held)| Some((key, held.as_ref()?))) {
-        let elsewhere = after.contents.iter().any(|(other, there)| other != key && there.id == held.id);
+        // One that stood there all the time is no key that the target has moved it to.
+        let has_changed = |other: &ContentKey| before.contents.get(other) != target.contents.get(other);
+        let elsewhere = after
+            .contents
+            .iter()
+            .any(|(other, there)| other != key && there.id == held.id && has_changed(other));
         if elsewhere && is_forced(held.id) {
             doubled.insert(key.clone());
         }
