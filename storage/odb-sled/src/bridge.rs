@@ -67,7 +67,7 @@ fn patches(file: &File, engine: &Path) -> io::Result<Vec<Patch>> {
                 else {
                     continue;
                 };
-                let lsn = message.segment.cast_signed().saturating_mul(SEGMENT_BYTES as i64);
+                let lsn = message.lsn();
                 // What the log was stable at is told by later segments anyway.
                 let new = encode_header(lsn, lsn - 1).to_vec();
                 found.push(Patch { offset, old: first.to_vec(), new, stays: true });

@@ -93,7 +93,7 @@ pub(crate) fn look(engine: &Path, mark: Mark) -> io::Result<Verdict> {
         let bytes = read(&file, offset, &mut segment)?;
         // A free segment is all zeros; one that holds messages has lost its header.
         if let Some(message) = bytes.get(HEADER_BYTES..).and_then(message) {
-            let lsn = message.segment.cast_signed().saturating_mul(SEGMENT_BYTES as i64);
+            let lsn = message.lsn();
             if lsn >= lowest && lsn <= mark.log && !segments.contains_key(&lsn) {
                 let detail =
                     format!("the header of the segment of log position {lsn} does not fit its check sum");
@@ -147,28 +147,6 @@ pub(crate) fn look(engine: &Path, mark: Mark) -> io::Result<Verdict> {
         return Ok(Verdict::Damaged(Place { offset: length, detail }));
     }
     Ok(verdict)
-}
-
-/// The first place of a segment filled before `mark` where its messages end early. Nothing is wrong with most such places, they
-/// are being used anew; but where the engine cannot open its files, it is the first to be looked at.
-pub(crate) fn early_end(engine: &Path, mark: Mark) -> io::Result<Option<Place>> {
-    let file = File::open(engine.join("db"))?;
-    let length = file.metadata()?.len();
-    let lowest = base(snapshot_end(engine)?);
-    let mut segment = vec![0; SEGMENT_BYTES];
-    let mut found: Option<(i64, Place)> = None;
-    for offset in (0..length).step_by(SEGMENT_BYTES) {
-        let bytes = read(&file, offset, &mut segment)?;
-        let Some((lsn, _)) = bytes.first_chunk::<HEADER_BYTES>().and_then(header) else { continue };
-        let end = valid_until(bytes, lsn.cast_unsigned() / SEGMENT_BYTES as u64);
-        let reached = lsn.saturating_add(end as i64);
-        let is_early = lsn >= lowest && end < SEGMENT_BYTES && reached <= mark.log;
-        if is_early && found.as_ref().is_none_or(|(first, _)| lsn < *first) {
-            let detail = format!("a message at log position {reached} does not fit its check sum");
-            found = Some((lsn, Place { offset: offset + end as u64, detail }));
-        }
-    }
-    Ok(found.map(|(_, place)| place))
 }
 
 /// Objects that stand in messages of the log, also where the engine does not get to. Only those whose bytes stand in their
@@ -269,6 +247,13 @@ pub(crate) struct Message {
     head: usize,
     /// Header and body, in bytes.
     pub length: usize,
+}
+
+impl Message {
+    /// Position in the log at which its segment begins.
+    pub(crate) fn lsn(&self) -> i64 {
+        self.segment.cast_signed().saturating_mul(SEGMENT_BYTES as i64)
+    }
 }
 
 /// The message at the start of `bytes`, if it is valid.

@@ -1,6 +1,6 @@
 //! Whether the files hold what was acknowledged: asked before the engine opens them, and once more behind it.
 
-use std::path::Path;
+use std::{fs::File, io, path::Path};
 
 use lochan_storage_model::{ObjectId, ObjectKind};
 use lochan_storage_odb::{Damage, StoreError};
@@ -12,6 +12,7 @@ use crate::{
     keys::{self, Position, Space},
     mark::{self, Mark},
     sums::{NOBODY, State},
+    tail::{self, SEGMENT_BYTES, Segment},
     tear,
 };
 
@@ -72,7 +73,7 @@ impl Checked {
         let place = match &self.verdict {
             Verdict::Unsure(Some(place)) => Some(place.clone()),
             // What cannot be looked at again is told as it is.
-            _ => self.mark.and_then(|mark| engine_log::early_end(engine, mark).ok().flatten()),
+            _ => self.mark.and_then(|mark| early_end(engine, mark).ok().flatten()),
         };
         place.map_or(error, |place| damaged(engine, &place, ""))
     }
@@ -157,6 +158,25 @@ impl Checked {
             },
         }
     }
+}
+
+/// The first place of a segment filled before `mark` where its messages end early. Nothing is wrong with most such places, they
+/// are being used anew; but where the engine cannot open its files, it is the first to be looked at.
+fn early_end(engine: &Path, mark: Mark) -> io::Result<Option<Place>> {
+    let file = File::open(engine.join("db"))?;
+    let lowest = tail::begin(u64::try_from(engine_log::snapshot_end(engine)?).unwrap_or(0));
+    let mut filled = tail::segments(&file)?;
+    filled.retain(|segment| segment.position >= lowest);
+    filled.sort_by_key(|segment| segment.position);
+    for Segment { offset, position, .. } in filled {
+        let end = engine_log::messages_until(&file, offset, position)?;
+        let reached = position.saturating_add(end);
+        if end < SEGMENT_BYTES as u64 && i64::try_from(reached).is_ok_and(|reached| reached <= mark.log) {
+            let detail = format!("a message at log position {reached} does not fit its check sum");
+            return Ok(Some(Place { offset: offset + end, detail }));
+        }
+    }
+    Ok(None)
 }
 
 /// The highest batch from which a row can be read.
