@@ -1,7 +1,8 @@
 //! Chance for the engine's port.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use super::executor::locked;
 use crate::rng::Rng;
 
 /// Bytes from a seed.
@@ -16,7 +17,7 @@ impl Chance {
 
 impl lochan_storage_model::Rng for Chance {
     fn fill(&self, bytes: &mut [u8]) {
-        let mut rng = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rng = locked(&self.0);
         for chunk in bytes.chunks_mut(8) {
             for (to, from) in chunk.iter_mut().zip(rng.draw().to_le_bytes()) {
                 *to = from;

@@ -1,6 +1,6 @@
 //! A client: reads a head, asks for something, and hands the answer to the world.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use lochan_storage_engine::commit::Request;
@@ -10,7 +10,7 @@ use lochan_storage_engine::{Engine, Error};
 use lochan_storage_model::{CommitId, CommitMeta, ContentKey, RefName};
 use lochan_storage_odb::{ExpectedRecord, RecordChange, RecordSpace, RefKind, RequestKey, Requirement};
 
-use super::executor::Executor;
+use super::executor::{Executor, locked};
 use super::faults::Scene;
 use super::server::Servers;
 use super::world::{Ask, Told, World, key_of};
@@ -51,7 +51,7 @@ pub fn name(text: &str) -> RefName {
 
 impl Client {
     fn world(&self) -> MutexGuard<'_, World> {
-        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.world)
     }
 
     /// Sends all its requests, one after another.
@@ -77,7 +77,7 @@ impl Client {
         let until = if lapses { self.executor.now_us() + self.rng.below(LAPSE_US_MAX) } else { u64::MAX };
         let (executor, world) = (self.executor.clone(), Arc::clone(&self.world));
         let admission = Admission::new(move || {
-            world.lock().unwrap_or_else(PoisonError::into_inner).is_asked(number);
+            locked(&world).is_asked(number);
             executor.now_us() < until
         });
         (Who { principal: format!("p{}", number % 3), request, run: None, admission }, lapses)

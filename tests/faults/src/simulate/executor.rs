@@ -75,7 +75,7 @@ impl Wake for Turn {
 }
 
 /// The lock; a task that panics ends the whole run, so nothing is read half done.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

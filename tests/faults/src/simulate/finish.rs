@@ -1,6 +1,6 @@
 //! The end of a run: everything is opened anew, with nothing failing any more, and compared as a whole.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use lochan_storage_engine::Engine;
 use lochan_storage_engine::commit::{GivenId, Operation, Request};
@@ -8,6 +8,7 @@ use lochan_storage_engine::fsck::{Depth, fsck};
 use lochan_storage_model::{CommitId, CommitMeta, Content, ContentKey, RefName};
 use lochan_storage_odb::{RefKind, Store, Sweep};
 
+use super::executor::locked;
 use super::ledger::Line;
 use super::run::Run;
 use super::server::Servers;
@@ -18,10 +19,6 @@ use crate::model::answers::{self, Fault, check_state};
 const END_US: u64 = 60_000_000;
 /// Commits beside the heads that are read again.
 const READ_AGAIN_MAX: usize = 10;
-
-fn locked(world: &Mutex<World>) -> MutexGuard<'_, World> {
-    world.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Ends the servers in order, opens them again, and compares everything.
 pub async fn check(run: &Run) -> Result<(), Fault> {

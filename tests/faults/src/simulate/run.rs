@@ -1,7 +1,7 @@
 //! One run: its tasks, what is done to them, and its end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures::future::join_all;
 use lochan_storage_engine::Engine;
@@ -10,7 +10,7 @@ use lochan_storage_model::CommitId;
 use lochan_storage_odb::{RefKind, RequestKey};
 
 use super::client::{self, Client};
-use super::executor::{Executor, Process};
+use super::executor::{Executor, Process, locked};
 use super::faults::Scene;
 use super::finish;
 use super::server::Servers;
@@ -87,7 +87,7 @@ async fn whole(run: Run) -> Result<(), Fault> {
 impl Run {
     /// What is known.
     pub fn world(&self) -> MutexGuard<'_, World> {
-        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.world)
     }
 
     /// Who sends a request.

@@ -1,7 +1,7 @@
 //! Engines as processes that can be killed, and calls to them.
 
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures::channel::oneshot;
 use lochan_storage_engine::Engine;
@@ -9,7 +9,7 @@ use lochan_storage_model::{Clock, Micros};
 use lochan_storage_odb::Store;
 
 use super::chance::Chance;
-use super::executor::{Executor, Process};
+use super::executor::{Executor, Process, locked};
 use super::faults::Scene;
 use super::store::Disk;
 use crate::model::generate;
@@ -44,10 +44,6 @@ struct Slot {
     engine: Option<Engine>,
     process: Process,
     off_us: Arc<AtomicI64>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Servers {

@@ -1,6 +1,6 @@
 //! The simulated disk: the memory store with waits, failures and unknown outcomes, all by a seed.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use lochan_storage_odb::{
     StoreError, Writes,
 };
 
-use super::executor::Executor;
+use super::executor::{Executor, locked};
 use super::faults::{Faults, Plant, STALL_US, Scene};
 use super::world::World;
 use crate::rng::Rng;
@@ -33,10 +33,6 @@ struct State {
     armed: Option<Failure>,
     /// A batch that shows after the next restart.
     behind: Option<Batch>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Disk {
