@@ -54,7 +54,7 @@ pub fn candidates(line: &str, known: &dyn Known) -> (usize, Vec<String>) {
         Some((verb, rest)) if verb.chars().all(|c| c.is_ascii_uppercase()) => {
             behind_statement(verb, rest, prefix, known)
         }
-        Some((verb, rest)) => match behind_verb(verb, rest, prefix, known) {
+        Some((verb, rest)) => match behind_verb(&Cli::command(), verb, rest, prefix, known) {
             Offer::Words(words) => words,
             Offer::File => Vec::new(),
         },
@@ -64,10 +64,11 @@ pub fn candidates(line: &str, known: &dyn Known) -> (usize, Vec<String>) {
 
 /// What the last word of a command line may become, which begins behind the word `lochan` and the options of every command.
 pub fn of_command_line(before: &[&str], prefix: &str, known: &dyn Known) -> Offer {
+    let parser = Cli::command();
     let offer = match before.split_first() {
-        None if prefix.starts_with('-') => Offer::Words(options(&Cli::command())),
-        None => Offer::Words(commands(&Cli::command())),
-        Some((verb, rest)) => behind_verb(verb, rest, prefix, known),
+        None if prefix.starts_with('-') => Offer::Words(options(&parser, &parser)),
+        None => Offer::Words(commands(&parser)),
+        Some((verb, rest)) => behind_verb(&parser, verb, rest, prefix, known),
     };
     match offer {
         Offer::Words(words) => Offer::Words(fitting(words, prefix)),
@@ -104,18 +105,16 @@ fn commands(command: &clap::Command) -> Vec<String> {
     shown.map(|verb| verb.get_name().to_owned()).chain(["help".to_owned()]).collect()
 }
 
-/// The long options of a command, and those of every command.
-fn options(command: &clap::Command) -> Vec<String> {
-    let every = Cli::command();
-    let shown = command.get_arguments().chain(every.get_arguments()).filter(|arg| !arg.is_hide_set());
+/// The long options of a command, and those of every command, which are the parser's.
+fn options(parser: &clap::Command, command: &clap::Command) -> Vec<String> {
+    let shown = command.get_arguments().chain(parser.get_arguments()).filter(|arg| !arg.is_hide_set());
     shown.filter_map(clap::Arg::get_long).chain(["help"]).map(|long| format!("--{long}")).collect()
 }
 
-fn behind_verb(verb: &str, rest: &[&str], prefix: &str, known: &dyn Known) -> Offer {
-    let parser = Cli::command();
+fn behind_verb(parser: &clap::Command, verb: &str, rest: &[&str], prefix: &str, known: &dyn Known) -> Offer {
     if verb == "help" {
         let inner = rest.first().and_then(|verb| parser.find_subcommand(verb));
-        return Offer::Words(commands(inner.unwrap_or(&parser)));
+        return Offer::Words(commands(inner.unwrap_or(parser)));
     }
     let Some(mut command) = parser.find_subcommand(verb) else { return Offer::Words(Vec::new()) };
     let mut rest = rest;
@@ -129,8 +128,10 @@ fn behind_verb(verb: &str, rest: &[&str], prefix: &str, known: &dyn Known) -> Of
     }
     if prefix.starts_with('-') {
         // `--ref=ma` is one word.
-        let Some((option, value)) = prefix.split_once('=') else { return Offer::Words(options(command)) };
-        let Some(want) = wanted_by(command, &path, option) else { return Offer::Words(Vec::new()) };
+        let Some((option, value)) = prefix.split_once('=') else {
+            return Offer::Words(options(parser, command));
+        };
+        let Some(want) = wanted_by(parser, command, &path, option) else { return Offer::Words(Vec::new()) };
         if want == Want::File {
             return Offer::File;
         }
@@ -140,7 +141,7 @@ fn behind_verb(verb: &str, rest: &[&str], prefix: &str, known: &dyn Known) -> Of
     let last = rest.last().copied().unwrap_or_default();
     let wanted = match last {
         "to" | "into" | "onto" => Some(Want::Reference),
-        word => wanted_by(command, &path, word),
+        word => wanted_by(parser, command, &path, word),
     };
     let is_free = wanted.is_none();
     let want = match wanted {
@@ -169,9 +170,8 @@ fn behind_verb(verb: &str, rest: &[&str], prefix: &str, known: &dyn Known) -> Of
 }
 
 /// What an option of a command takes: `None` where the word is none, or one that takes nothing.
-fn wanted_by(command: &clap::Command, path: &[&str], option: &str) -> Option<Want> {
-    let every = Cli::command();
-    let mut arguments = command.get_arguments().chain(every.get_arguments());
+fn wanted_by(parser: &clap::Command, command: &clap::Command, path: &[&str], option: &str) -> Option<Want> {
+    let mut arguments = command.get_arguments().chain(parser.get_arguments());
     let arg = arguments.find(|arg| match option.strip_prefix("--") {
         Some(long) => arg.get_long_and_visible_aliases().unwrap_or_default().contains(&long),
         None => {
