@@ -194,7 +194,16 @@ impl Engine {
         }
         let shared = Arc::new(tokio::sync::Mutex::new(plan));
         let held: Arc<tokio::sync::Mutex<dyn Plan>> = shared.clone();
-        self.writer.ask(admission, |reply| Job::Held { branch, plan: held, reply }).await?;
+        let ask = async || {
+            let (branch, plan) = (branch.clone(), held.clone());
+            self.writer.ask(admission, |reply| Job::Held { branch, plan, reply }).await
+        };
+        if let Err(error) = ask().await {
+            let Error::IndexNode(_) = error else { return Err(error) };
+            self.core.rebuild(self.core.reference(&branch).await?.target).await?;
+            ask().await?;
+        }
+        drop(held);
         Arc::into_inner(shared)
             .map(tokio::sync::Mutex::into_inner)
             .ok_or_else(|| Error::corrupt("writer", "a held plan is still shared after its verdict"))

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use lochan_storage_model::ContentKey;
+use lochan_storage_model::{CommitId, ContentKey};
 use lochan_storage_odb::{
     DerivedSpace, DerivedWrite, Store, StoreError,
     memory::{Hold, Memory},
 };
 
-use crate::{Error, Options, fsck, merge::Rules, testing::*};
+use crate::{Error, Options, fsck, index::Range, merge::Rules, testing::*};
 
 /// Loses every stored node but the root of a checkpoint.
 async fn lose_all_but(store: &Memory, root: lochan_storage_model::ObjectId) {
@@ -52,6 +52,20 @@ async fn indexes_above_a_checkpoint_that_outlived_its_nodes_heal() {
     assert_eq!(contents(&again, "main").await.len(), 302);
     assert!(merge(&again, "dev", "main").await.applied);
     assert_eq!(contents(&again, "main").await.len(), 303);
+}
+
+#[tokio::test]
+async fn a_diff_with_the_empty_state_heals_the_other_side() {
+    let (engine, store) = engine_with(Rules::default(), Options::default()).await;
+    for n in 0..300 {
+        commit(&engine, "main", vec![put(&format!("t{n}"), table(n))]).await;
+    }
+    engine.stop(Duration::from_secs(10)).await;
+    let head = head(&engine, "main").await;
+    lose_all_but(&store, engine.commits().load(head).await.unwrap().header.root).await;
+    let again = open(&store, Rules::default(), Options::default());
+    let (none, all) = (again.at(CommitId::NO_ANCESTOR).await.unwrap(), again.at(head).await.unwrap());
+    assert_eq!(none.diff(&all, &Range::all()).await.unwrap().all().await.unwrap().len(), 300);
 }
 
 #[tokio::test]

@@ -188,6 +188,10 @@ impl Core {
 
     /// Rebuilds an index whose stored nodes are damaged, from operations alone, and stores it anew.
     pub(crate) async fn rebuild(&self, commit: CommitId) -> Result<Tree, Error> {
+        if commit.is_no_ancestor() {
+            // What failed was another index: of a head that has moved since, or of the other side of a diff.
+            return Ok(Tree::default());
+        }
         tracing::warn!(commit.id = %commit, "an index node is missing or damaged, rebuilding the index from operations");
         let tree = self.replay(commit, false).await?.tree;
         let tree = match crate::writer::store_checkpoint(self, commit, &tree).await {
