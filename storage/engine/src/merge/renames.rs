@@ -127,21 +127,31 @@ pub(super) async fn moved_away(
     edits: &BTreeMap<IndexKey, Option<Entry>>,
     sides: &Sides,
 ) -> Result<Vec<(ContentKey, ContentKey)>, Error> {
-    let put: BTreeMap<ContentId, &IndexKey> = edits
-        .iter()
-        .filter_map(|(key, entry)| Some((id_of(entry.as_ref())?, key)))
-        .filter(|(id, _)| overruled.contains(id))
-        .collect();
-    let mut twice = Vec::new();
+    // By content: the keys that get it, for the source may hold it under several, and the first that hold it then. Two of
+    // these are enough to have one beside each key.
+    let mut put: BTreeMap<ContentId, (Vec<&IndexKey>, Vec<IndexKey>)> = BTreeMap::new();
+    for (key, entry) in edits {
+        if let Some(id) = id_of(entry.as_ref()).filter(|id| overruled.contains(id)) {
+            put.entry(id).or_default().0.push(key);
+        }
+    }
     if put.is_empty() {
-        return Ok(twice);
+        return Ok(Vec::new());
     }
     let mut diff = sides.base.diff(&sides.target, &Range::all()).await?;
     while let Some(changed) = diff.next().await? {
         let held = edits.get(&changed.key).unwrap_or(&changed.to);
-        let put = id_of(held.as_ref()).and_then(|id| put.get(&id));
-        if let Some(put) = put.filter(|put| ***put != changed.key) {
-            twice.extend(put.content().zip(changed.key.content()));
+        if let Some((_, holders)) = id_of(held.as_ref()).and_then(|id| put.get_mut(&id))
+            && holders.len() < 2
+        {
+            holders.push(changed.key);
+        }
+    }
+    let mut twice = Vec::new();
+    for (keys, holders) in put.into_values() {
+        for key in keys {
+            let holder = holders.iter().find(|holder| *holder != key);
+            twice.extend(key.content().zip(holder.and_then(IndexKey::content)));
         }
     }
     Ok(twice)

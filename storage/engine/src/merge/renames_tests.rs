@@ -158,6 +158,28 @@ async fn force_puts_nothing_back_beside_where_the_target_has_moved_it() {
 }
 
 #[tokio::test]
+async fn every_key_that_force_would_put_a_moved_content_at_is_told() {
+    let engine = engine().await;
+    commit(&engine, "main", vec![put("other", table(0))]).await;
+    branch(&engine, "copy", "main").await;
+    let made = commit(&engine, "main", vec![put("old", table(1))]).await;
+    let id = made.added[0].1;
+    branch(&engine, "dev", "main").await;
+    // On another way the content comes to `second`, and by a merge to `dev`, which holds it at `old`.
+    branch(&engine, "renamed", "main").await;
+    let renamed = commit(&engine, "renamed", vec![delete("old"), update("second", table(1), id)]).await.head;
+    let picked = vec![made.head, renamed];
+    assert!(try_transplant(&engine, picked, "copy", merge_options()).await.unwrap().applied);
+    assert!(try_merge(&engine, "copy", "dev", merge_options()).await.unwrap().applied);
+    commit(&engine, "dev", vec![update("old", table(2), id)]).await;
+    commit(&engine, "main", vec![delete("old"), update("moved", table(1), id)]).await;
+    let forced = Options { default_mode: Mode::Force, ..merge_options() };
+    let outcome = try_merge(&engine, "dev", "main", forced).await.unwrap();
+    let conflict = |label: &str| (label.to_owned(), Mode::Force, Some(ConflictKind::KeyConflict));
+    assert_eq!(told(&outcome), [conflict("old"), conflict("second")]);
+}
+
+#[tokio::test]
 async fn a_chain_of_renames_is_left_commit_by_commit() {
     let (engine, id, first) = renamed().await;
     let second = commit(&engine, "dev", vec![delete("new"), update("last", table(1), id)]).await.head;
