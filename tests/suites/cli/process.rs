@@ -7,6 +7,7 @@ use std::time::Duration;
 use reqwest::Url;
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
@@ -52,8 +53,22 @@ impl Process {
     /// Kills it, and starts it again on the same folder and address.
     pub async fn kill_and_start(&mut self) {
         self.child.kill().await.expect("the process can be killed");
-        let port = self.root.port().expect("the address names a port");
-        (self.child, self.root) = spawn(self.folder.path(), &format!("127.0.0.1:{port}")).await;
+        self.start_again().await;
+    }
+
+    /// Kills it, and listens in its place, so that it is seen when somebody asks for it.
+    pub async fn kill_and_listen(&mut self) -> TcpListener {
+        self.child.kill().await.expect("the process can be killed");
+        TcpListener::bind(self.address()).await.expect("its address is free")
+    }
+
+    /// Starts it on the same folder and address, once it is gone.
+    pub async fn start_again(&mut self) {
+        (self.child, self.root) = spawn(self.folder.path(), &self.address()).await;
+    }
+
+    fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.root.port().expect("the address names a port"))
     }
 
     /// The document of a GET; `None` when it fails.

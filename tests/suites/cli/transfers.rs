@@ -140,24 +140,34 @@ fn read(stream: &Path) -> (Vec<Value>, Vec<Value>) {
 #[tokio::test]
 async fn kills_of_server_and_client_lose_nothing_and_double_nothing() {
     const COMMITS: usize = 1_500;
+    const COMMITS_PER_PART: usize = 5;
+    // Wanted when all parts are there.
+    const LAST: u64 = (COMMITS / COMMITS_PER_PART) as u64 + 1;
     let home = tempfile::tempdir().unwrap();
     let path = |name: &str| home.path().join(name).display().to_string();
-    std::fs::write(path("stream"), foreign(COMMITS, 5)).unwrap();
+    std::fs::write(path("stream"), foreign(COMMITS, COMMITS_PER_PART)).unwrap();
     let mut server = Process::start().await;
     let import = ["import", &path("stream"), "--id", "i", "--table", &path("table")];
     let mut part = 1;
     // The client goes, and begins anew.
     for _ in 0..3 {
         let mut client = lochan(&server, &home, &import);
-        part = server.import_wants("i", part + 20).await;
+        part = server.import_wants("i", LAST.min(part + 20)).await;
         client.kill().await.unwrap();
         let references = server.get("api/v2/trees").await.expect("an answer");
         assert_eq!(references["references"].as_array().unwrap().len(), 1, "nothing shows before the end");
     }
-    // The server goes. The client waits for it and goes on.
-    let client = lochan(&server, &home, &import);
+    // The server is not there when the client asks first, and goes again. The client waits for it and goes on.
+    let gone = server.kill_and_listen().await;
+    let mut client = lochan(&server, &home, &import);
+    drop(gone.accept().await.expect("the client asks"));
+    drop(gone);
+    server.start_again().await;
     for _ in 0..3 {
-        part = server.import_wants("i", part + 20).await;
+        tokio::select! {
+            next = server.import_wants("i", LAST.min(part + 20)) => part = next,
+            ended = client.wait() => assert!(ended.unwrap().success(), "{:?}", done(client).await),
+        }
         server.kill_and_start().await;
         assert!(server.import_wants("i", part).await >= part, "what was acknowledged is there");
     }

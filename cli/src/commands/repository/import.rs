@@ -173,7 +173,8 @@ impl Sender<'_> {
 
     /// Where an import of this name stands; none when nobody has begun it.
     async fn known(&self, id: &str) -> Result<Option<ImportState>, client::Error> {
-        match self.session.client.ask::<GetImport>(GetImport::path(id), &()).await {
+        let client = &self.session.client;
+        match patiently(async || client.ask::<GetImport>(GetImport::path(id), &()).await).await {
             Ok(state) => Ok(Some(state)),
             Err(client::Error::Refused(refusal))
                 if refusal.code == Some(Code::Ext(ErrorCode::ImportNotFound)) =>
@@ -190,37 +191,44 @@ impl Sender<'_> {
             Query { id: self.id.clone(), prefix: self.args.prefix.clone(), existing: self.existing() };
         let mut tries = 0;
         loop {
-            match self.session.client.import(&query, piece.clone()).await {
+            let error = match self.session.client.import(&query, piece.clone()).await {
                 Ok(state) => {
                     self.state = Some(state);
                     return Ok(());
                 }
-                Err(error) => {
-                    tries += 1;
-                    let again = may_pass(&error) || is_overtaken(&error) && self.has_moved_on().await?;
-                    if tries >= TRIES_MAX || !again {
-                        return Err(error.into());
-                    }
-                    tokio::time::sleep(Duration::from_secs(PAUSE_S)).await;
-                }
+                Err(error) if may_pass(&error) || is_overtaken(&error) => error,
+                Err(error) => return Err(error.into()),
+            };
+            // What moved the import on was no try in vain, however long the piece is.
+            let Ok(moved) = self.has_moved_on().await else { return Err(error.into()) };
+            tries = if moved { 0 } else { tries + 1 };
+            if tries >= TRIES_MAX || is_overtaken(&error) && !moved {
+                return Err(error.into());
             }
+            tokio::time::sleep(Duration::from_secs(PAUSE_S)).await;
         }
     }
 
-    /// Whether the server has taken parts that we did not know of: of a client before us that was killed, whose last
-    /// request is still at work.
-    async fn has_moved_on(&mut self) -> Result<bool, Error> {
+    /// Whether the server has taken parts that we did not know of: ours, or those of a client before us that was killed,
+    /// whose last request is still at work.
+    async fn has_moved_on(&mut self) -> Result<bool, client::Error> {
         let Some(id) = self.id.clone() else { return Ok(false) };
-        let state = match self.known(&id).await {
-            // The server is gone: whether it has moved on is seen when it is back.
-            Err(error) if may_pass(&error) => return Ok(true),
-            state => state?,
-        };
-        let taken = state.map_or(0, |state| state.next_part.saturating_sub(1));
+        let taken = self.known(&id).await?.map_or(0, |state| state.next_part.saturating_sub(1));
         let moved = taken > self.taken;
         self.taken = taken.max(self.taken);
         Ok(moved)
     }
+}
+
+/// Asks again when the server is gone for a moment.
+async fn patiently<T>(mut ask: impl AsyncFnMut() -> Result<T, client::Error>) -> Result<T, client::Error> {
+    for _ in 1..TRIES_MAX {
+        match ask().await {
+            Err(error) if may_pass(&error) => tokio::time::sleep(Duration::from_secs(PAUSE_S)).await,
+            outcome => return outcome,
+        }
+    }
+    ask().await
 }
 
 /// The name of an import that was given none: made of the stream and of what is asked for, so that the same command goes on
@@ -252,7 +260,9 @@ async fn table(path: &str, id: &str, session: &Session) -> Result<usize, Error> 
     let mut query = list_imported_commits::Query::default();
     let mut rows = 0;
     loop {
-        let page = session.client.ask::<ListImportedCommits>(ListImportedCommits::path(id), &query).await?;
+        let path = || ListImportedCommits::path(id);
+        let page =
+            patiently(async || session.client.ask::<ListImportedCommits>(path(), &query).await).await?;
         for row in &page.commits {
             writeln!(file, "{}\t{}", row.old_hash, row.new_hash).map_err(failed)?;
         }
