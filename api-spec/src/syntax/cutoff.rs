@@ -1,21 +1,12 @@
 //! Cut-off policies of the garbage collector's configuration.
 
-use crate::syntax::{Instant, duration::IsoDuration};
+use crate::syntax::{Instant, duration};
 
 const COMMITS_DIGITS_MAX: usize = 11;
-
-/// How much history of a reference stays live. The wire keeps the text; this is its meaning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CutoffPolicy {
-    /// Everything stays.
-    None,
-    /// The newest N commits stay.
-    Commits(u64),
-    /// Commits younger than this stay.
-    Age(IsoDuration),
-    /// Commits made at or after this instant stay.
-    Since(Instant),
-}
+/// `2026-05-01T10:20:30`
+const CLOCK_CHARS: usize = 19;
+/// A dot and nine digits.
+const FRACTION_CHARS_MAX: usize = 10;
 
 /// Text that is no policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,26 +16,43 @@ pub enum CutoffPolicy {
 )]
 pub struct CutoffError(pub String);
 
-impl CutoffPolicy {
-    /// Parses `NONE`, a positive number of at most 11 digits, a duration or an instant, in any case.
-    ///
-    /// A bare `P` passes as a duration of nothing, as the reference server lets it.
-    pub fn parse(text: &str) -> Result<Self, CutoffError> {
-        let error = || CutoffError(text.to_owned());
-        if text.eq_ignore_ascii_case("NONE") {
-            return Ok(Self::None);
+/// Fails where a text has not the form of a policy: `NONE` in any case, a number of at most 11 digits that does not begin with
+/// 0, a duration, or an instant.
+///
+/// The reference server looks at the form alone: parts of a duration may be missing (`P`, `PT`) and of any size. An
+/// instant is a date of the years 1000 to 9999 with `Z` or an offset below 20 hours.
+pub fn check(text: &str) -> Result<(), CutoffError> {
+    let is_policy = text.eq_ignore_ascii_case("NONE")
+        || is_count(text)
+        || duration::Parts::of(text).is_some()
+        || is_instant(text);
+    if is_policy { Ok(()) } else { Err(CutoffError(text.to_owned())) }
+}
+
+fn is_count(text: &str) -> bool {
+    text.len() <= COMMITS_DIGITS_MAX
+        && text.starts_with(|first| ('1'..='9').contains(&first))
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_instant(text: &str) -> bool {
+    let Some((clock, rest)) = text.split_at_checked(CLOCK_CHARS) else { return false };
+    let zone =
+        rest.strip_prefix('.').map_or(rest, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    // With its dot.
+    let fraction_chars = rest.len() - zone.len();
+    let is_fraction = fraction_chars == 0 || (2..=FRACTION_CHARS_MAX).contains(&fraction_chars);
+    let is_zone = match zone.as_bytes() {
+        [b'Z' | b'z'] => true,
+        [b'+' | b'-', b'0' | b'1', hour, b':', b'0'..=b'5', minute] => {
+            [hour, minute].into_iter().all(u8::is_ascii_digit)
         }
-        if !text.is_empty() && text.len() <= COMMITS_DIGITS_MAX && text.bytes().all(|b| b.is_ascii_digit()) {
-            return text.parse().ok().filter(|n| *n > 0).map(Self::Commits).ok_or_else(error);
-        }
-        if text.eq_ignore_ascii_case("P") {
-            return Ok(Self::Age(IsoDuration::default()));
-        }
-        IsoDuration::parse(text)
-            .map(Self::Age)
-            .or_else(|_| Instant::parse_utc(text).map(Self::Since))
-            .map_err(|_| error())
-    }
+        _ => false,
+    };
+    let is_usual = clock.starts_with(|first| ('1'..='9').contains(&first))
+        && !clock.contains("T24:")
+        && !clock.ends_with(":60");
+    is_fraction && is_zone && is_usual && Instant::parse(&format!("{clock}Z")).is_ok()
 }
 
 #[cfg(test)]
@@ -53,12 +61,49 @@ mod tests {
 
     #[test]
     fn what_passes_and_what_does_not() {
-        for good in ["NONE", "none", "5", "99999999999", "P1D", "pt1h", "2026-01-01T00:00:00Z", "PT0S", "P"] {
-            assert!(CutoffPolicy::parse(good).is_ok(), "{good}");
+        for good in [
+            "NONE",
+            "none",
+            "5",
+            "99999999999",
+            "P1D",
+            "pt1h",
+            "PT0S",
+            "P",
+            "PT",
+            "-PT",
+            "P1DT",
+            "PT1,5S",
+            "P99999999999999999999D",
+            "2026-01-01T00:00:00Z",
+            "2026-01-01t00:00:00z",
+            "2024-02-29T23:59:59.123456789-19:59",
+        ] {
+            assert_eq!(check(good), Ok(()), "{good}");
         }
-        for bad in ["", "0", "-1", "x", "100000000000", "1.5", "2026-01-01", " 5"] {
-            assert!(CutoffPolicy::parse(bad).is_err(), "{bad}");
+        for bad in [
+            "",
+            "0",
+            "01",
+            "-1",
+            "x",
+            "100000000000",
+            "1.5",
+            " 5",
+            "P1Y",
+            "PT.5S",
+            "2026-01-01",
+            "2023-02-29T00:00:00Z",
+            "0999-01-01T00:00:00Z",
+            "2026-01-01T24:00:00Z",
+            "2026-01-01T23:59:60Z",
+            "2026-01-01T00:00:00.Z",
+            "2026-01-01T00:00:00.1234567890Z",
+            "2026-01-01T00:00:00+20:00",
+            "2026-01-01T00:00:00+0100",
+            "+12026-01-01T00:00:00Z",
+        ] {
+            assert_eq!(check(bad), Err(CutoffError(bad.to_owned())), "{bad}");
         }
-        assert_eq!(CutoffPolicy::parse("7"), Ok(CutoffPolicy::Commits(7)));
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
+const FRACTION_DIGITS_MAX: usize = 9;
 
 /// A length of time in nanoseconds, possibly negative; its whole seconds fit into 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -28,81 +29,112 @@ impl IsoDuration {
         self.nanos
     }
 
-    /// Parses `PnDTnHnMn.nS` in any case; every part may carry a sign, at least one must be present.
+    /// Parses `PnDTnHnMn.nS` in any case, as the reference server reads it: every part may carry a sign, at least one
+    /// must be present, the fraction stands behind a dot or a comma.
     pub fn parse(text: &str) -> Result<Self, DurationError> {
         parse(text).map(|nanos| Self { nanos }).ok_or_else(|| DurationError(text.to_owned()))
     }
 }
 
-fn parse(text: &str) -> Option<i128> {
-    let (negative, text) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let text = text.strip_prefix(['P', 'p'])?;
-    let (date, time) = match text.split_once(['T', 't']) {
-        Some((date, time)) => (date, Some(time)),
-        None => (text, None),
-    };
-    let mut total = 0i128;
-    let mut seen = false;
-    let mut rest = date;
-    if let Some((value, tail)) = part(rest, b'D')? {
-        total += value.checked_mul(86_400)?;
-        seen = true;
-        rest = tail;
-    }
-    if !rest.is_empty() {
-        return None;
-    }
-    if let Some(mut rest) = time {
-        for (unit, seconds) in [(b'H', 3_600), (b'M', 60), (b'S', 1)] {
-            if let Some((value, tail)) = part(rest, unit)? {
-                total = total.checked_add(value.checked_mul(seconds)?)?;
-                seen = true;
-                rest = tail;
-            }
-        }
-        // `P1DT` has no time at all.
-        if !rest.is_empty() || time == Some("") {
-            return None;
-        }
-    }
-    let fits = i64::try_from(total / NANOS_PER_SECOND).is_ok();
-    (seen && fits).then_some(if negative { -total } else { total })
+/// The parts of a duration as they are written, for whoever asks only whether the text has the form of one.
+#[derive(Debug, Default)]
+pub(super) struct Parts<'a> {
+    is_negative: bool,
+    days: Option<&'a str>,
+    /// `T` or `t`, which may stand without anything behind it.
+    mark: Option<&'a str>,
+    hours: Option<&'a str>,
+    minutes: Option<&'a str>,
+    /// Whole seconds and the digits of their fraction.
+    seconds: Option<(&'a str, &'a str)>,
 }
 
-/// Reads `[+-]digits[.digits]UNIT`, in nanoseconds of one unit. `Some(None)` when the text has no such part;
-/// `None` when it is malformed. Only seconds may have a fraction.
-#[expect(clippy::option_option, reason = "absent and malformed are different answers to the caller")]
-fn part(text: &str, unit: u8) -> Option<Option<(i128, &str)>> {
-    let Some(end) = text.bytes().position(|b| b.eq_ignore_ascii_case(&unit)) else {
-        return Some(None);
-    };
-    let (head, tail) = text.split_at_checked(end)?;
-    let tail = tail.get(1..)?;
-    let (negative, digits) = match head.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, head.strip_prefix('+').unwrap_or(head)),
-    };
-    let (whole, fraction) = match digits.split_once('.') {
-        Some((whole, fraction)) if unit == b'S' && fraction.len() <= 9 => (whole, fraction),
-        Some(_) => return None,
-        None => (digits, ""),
-    };
-    // 18 digits of the largest unit stay far inside 128 bits.
-    let plain = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    if whole.is_empty() || whole.len() > 18 || !plain(whole) || !plain(fraction) {
+impl<'a> Parts<'a> {
+    /// Takes a text apart; no part need be there.
+    pub(super) fn of(text: &'a str) -> Option<Self> {
+        let mut rest = Rest(text);
+        let is_negative = rest.accept("-").is_some();
+        if !is_negative {
+            rest.accept("+");
+        }
+        rest.accept("P")?;
+        let mut parts = Self { is_negative, days: rest.number("D"), ..Self::default() };
+        parts.mark = rest.accept("T");
+        if parts.mark.is_some() {
+            parts.hours = rest.number("H");
+            parts.minutes = rest.number("M");
+            parts.seconds = rest.seconds();
+        }
+        rest.0.is_empty().then_some(parts)
+    }
+}
+
+/// What is left to read.
+struct Rest<'a>(&'a str);
+
+impl<'a> Rest<'a> {
+    /// The letter or sign, in any case.
+    fn accept(&mut self, wanted: &str) -> Option<&'a str> {
+        let (head, tail) = self.0.split_at_checked(wanted.len())?;
+        head.eq_ignore_ascii_case(wanted).then(|| self.0 = tail)?;
+        Some(head)
+    }
+
+    /// Signed digits at the front and what follows them.
+    fn digits(&self) -> Option<(&'a str, Rest<'a>)> {
+        let sign = usize::from(self.0.starts_with(['+', '-']));
+        let digits = self.0.get(sign..)?.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, tail) = self.0.split_at_checked(sign + digits)?;
+        (digits > 0).then_some((number, Rest(tail)))
+    }
+
+    /// Signed digits before a unit; without the unit nothing is read.
+    fn number(&mut self, unit: &str) -> Option<&'a str> {
+        let (number, mut rest) = self.digits()?;
+        rest.accept(unit)?;
+        *self = rest;
+        Some(number)
+    }
+
+    /// Seconds, whole and the digits of their fraction.
+    fn seconds(&mut self) -> Option<(&'a str, &'a str)> {
+        let (whole, mut rest) = self.digits()?;
+        let mut fraction = "";
+        if rest.accept(".").or_else(|| rest.accept(",")).is_some() {
+            let digits = rest.0.bytes().take_while(u8::is_ascii_digit).count();
+            let (head, tail) = rest.0.split_at_checked(digits).filter(|_| digits <= FRACTION_DIGITS_MAX)?;
+            (fraction, rest) = (head, Rest(tail));
+        }
+        rest.accept("S")?;
+        *self = rest;
+        Some((whole, fraction))
+    }
+}
+
+/// The length in nanoseconds. Every part, and every sum of parts from the smallest on, must fit as seconds.
+fn parse(text: &str) -> Option<i128> {
+    let parts = Parts::of(text)?;
+    let is_empty = parts.days.or(parts.hours).or(parts.minutes).is_none() && parts.seconds.is_none();
+    // A small `t` without anything behind it passes, as the reference server has it.
+    let ends_with_mark = parts.mark == Some("T") && text.ends_with('T');
+    if is_empty || ends_with_mark {
         return None;
     }
-    let whole: i128 = whole.parse().ok()?;
-    let mut nanos = 0i128;
-    if !fraction.is_empty() {
-        nanos = fraction.parse().ok()?;
-        nanos *= 10i128.pow(9 - u32::try_from(fraction.len()).ok()?);
+    let seconds_of =
+        |part: Option<&str>, unit: i64| part.map_or(Some(0), |n| n.parse::<i64>().ok()?.checked_mul(unit));
+    let (whole, fraction) = parts.seconds.unwrap_or(("0", ""));
+    let mut nanos: i64 = format!("{fraction:0<9}").parse().ok()?;
+    if whole.starts_with('-') {
+        nanos = -nanos;
     }
-    let value = whole * NANOS_PER_SECOND + nanos;
-    Some(Some((if negative { -value } else { value }, tail)))
+    let seconds = seconds_of(Some(whole), 1)?;
+    let seconds = seconds_of(parts.minutes, 60)?.checked_add(seconds)?;
+    let seconds = seconds_of(parts.hours, 3_600)?.checked_add(seconds)?;
+    let seconds = seconds_of(parts.days, 86_400)?.checked_add(seconds)?;
+    let sum = i128::from(seconds) * NANOS_PER_SECOND + i128::from(nanos);
+    let total = if parts.is_negative { -sum } else { sum };
+    let fits = |nanos: i128| i64::try_from(nanos.div_euclid(NANOS_PER_SECOND)).is_ok();
+    (fits(sum) && fits(total)).then_some(total)
 }
 
 impl fmt::Display for IsoDuration {
@@ -154,7 +186,18 @@ mod tests {
         for text in ["PT3H", "PT180M", "PT10800S", "pt3h", "P0DT3H", "PT2H60M", "+PT3H", "-PT-3H"] {
             assert_eq!(IsoDuration::parse(text).unwrap().to_string(), "PT3H", "{text}");
         }
-        for (text, shown) in [("P1D", "PT24H"), ("PT0.5S", "PT0.5S"), ("PT0S", "PT0S"), ("PT-1M", "PT-1M")] {
+        for (text, shown) in [
+            ("P1D", "PT24H"),
+            ("p1dt", "PT24H"),
+            ("P0000000000000000000000001D", "PT24H"),
+            ("PT0.5S", "PT0.5S"),
+            ("PT1,5S", "PT1.5S"),
+            ("PT1.S", "PT1S"),
+            ("PT-0.5S", "PT-0.5S"),
+            ("PT0S", "PT0S"),
+            ("PT-1M", "PT-1M"),
+            ("PT-9223372036854775808S", "PT-2562047788015215H-30M-8S"),
+        ] {
             assert_eq!(IsoDuration::parse(text).unwrap().to_string(), shown);
         }
     }
@@ -177,12 +220,17 @@ mod tests {
             "P1H",
             "PT1.5M",
             "PT1S1M",
-            "PT1,5S",
+            "PT.5S",
+            "PT1H1",
             "P1Y",
             "PTS",
             "PT0.1234567890S",
             "P106751991167301D",
             "P-106751991167301D",
+            "PT9223372036854775808S",
+            "-PT-9223372036854775808S",
+            "PT-9223372036854775808.1S",
+            "PT2562047788015215H99M-3600S",
         ] {
             assert!(IsoDuration::parse(bad).is_err(), "{bad}");
         }

@@ -288,7 +288,7 @@ fn parse_part(sign: char, value: &str) -> Result<RelPart, ReferenceError> {
             let at = if is_count(value) {
                 value.parse().ok().map(Instant::from_millis)
             } else {
-                Instant::parse_utc(value).ok()
+                Instant::parse(value).ok()
             };
             at.map(RelPart::AtOrBefore).ok_or_else(|| ReferenceError::Timestamp(value.to_owned()))
         }

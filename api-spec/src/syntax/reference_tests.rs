@@ -57,7 +57,7 @@ fn path_references() {
     check("-~1", Some("-"), None, &[RelPart::Predecessor(1)]);
     check("DETACHED@cafebabe", Some("DETACHED"), Some("cafebabe"), &[]);
     check("@", None, None, &[]);
-    let at = Instant::parse_utc("2026-01-01T00:00:00Z").unwrap();
+    let at = Instant::parse("2026-01-01T00:00:00Z").unwrap();
     check("main*2026-01-01T00:00:00Z", Some("main"), None, &[RelPart::AtOrBefore(at)]);
     check("main*5", Some("main"), None, &[RelPart::AtOrBefore(Instant::from_millis(5))]);
     check(

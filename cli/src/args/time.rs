@@ -88,8 +88,8 @@ fn on_a_day(text: &str) -> Option<When> {
     if day.starts_with("0000") {
         return None;
     }
-    let zoned = Instant::parse_offset(&format!("{day}T{time}")).map(When::At);
-    zoned.or_else(|_| Instant::parse_offset(&format!("{day}T{time}Z")).map(When::Clock)).ok()
+    let zoned = Instant::parse_loose(&format!("{day}T{time}")).map(When::At);
+    zoned.or_else(|_| Instant::parse_loose(&format!("{day}T{time}Z")).map(When::Clock)).ok()
 }
 
 /// `now`, `yesterday` (at this time of day), `2 hours ago`, `2.hours.ago`, `2h`
@@ -116,7 +116,7 @@ mod tests {
 
     fn read(text: &str) -> String {
         let when = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        when.at(Instant::parse_utc(NOW).unwrap(), Zone::Utc).to_string()
+        when.at(Instant::parse(NOW).unwrap(), Zone::Utc).to_string()
     }
 
     #[test]

@@ -339,7 +339,7 @@ impl At {
     pub fn parse(kind: Option<&str>, text: &str) -> Result<Self, Trouble> {
         let time = || {
             let day = format!("{text}T00:00:00Z");
-            Instant::parse_offset(text).or_else(|_| Instant::parse_offset(&day)).ok()
+            Instant::parse_loose(text).or_else(|_| Instant::parse_loose(&day)).ok()
         };
         match kind {
             Some("COMMIT") => Ok(Self::Commit(text.to_owned())),

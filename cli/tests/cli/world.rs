@@ -73,7 +73,7 @@ pub fn run_words(vars: &[(&str, &str)], stdin: &str, argv: Vec<OsString>) -> Ran
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect::<BTreeMap<_, _>>(),
-        now: Instant::parse_utc("2026-05-01T12:00:00Z").unwrap(),
+        now: Instant::parse("2026-05-01T12:00:00Z").unwrap(),
         zone: Zone::Utc,
         stdin: Box::new(io::Cursor::new(stdin.to_owned())),
         stdout: Rc::new(RefCell::new(Box::new(stdout.clone()))),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures::FutureExt;
 use http::request::Parts;
-use http::{Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Body;
 use lochan_api_spec::endpoint::Auth;
 use lochan_server_catalog::Authenticator;
@@ -17,7 +17,8 @@ use tracing::Instrument;
 use crate::error::{self, Refusal};
 use crate::extract::{
     BodyBudget, ClientSpec, Credential, Lines, PresenceGuard, ReadBody, Req, RequestId, RequestIds,
-    accepts_gzip, accepts_json, check_content_type, read_body,
+    accepts_gzip, accepts_json, check_content_type, check_nessie_body, check_nessie_content_type,
+    check_repository_config, read_body,
 };
 use crate::failure::Failure;
 use crate::handlers::{Answer, Handlers};
@@ -259,14 +260,36 @@ impl Drop for Record<'_> {
 
 /// Refuses what the surface does not speak. Iceberg clients may send any `Accept`.
 fn check_media(op: Op, parts: &Parts) -> Result<(), Refusal> {
-    if op.surface().is_nessie() && !accepts_json(&parts.headers) {
-        return Err(Refusal::NotAcceptable);
+    let has_body = matches!(parts.method, Method::POST | Method::PUT);
+    if op.surface().is_nessie() {
+        return check_nessie_media(op, &parts.headers, has_body);
     }
     // The token request is a form by its contract; the lines of a stream are looked at one by one.
-    if matches!(parts.method, Method::POST | Method::PUT) && !op.is_token() && !op.takes_lines() {
+    if has_body && !op.is_token() && !op.takes_lines() {
         check_content_type(&parts.headers)?;
     }
     Ok(())
+}
+
+/// What the reference server checks of types, in its order: of the calls for the configuration only what has a body; and two
+/// of version 1 answer nothing, so that it is all the same what the client takes.
+fn check_nessie_media(op: Op, headers: &HeaderMap, has_body: bool) -> Result<(), Refusal> {
+    let is_config = matches!(
+        op,
+        Op::V1GetConfig | Op::V2GetConfig | Op::V2GetRepositoryConfig | Op::V2UpdateRepositoryConfig
+    );
+    let is_mute = matches!(op, Op::V1AssignReference | Op::V1DeleteReference);
+    if !is_config {
+        check_nessie_content_type(headers)?;
+    }
+    if !is_mute && !accepts_json(headers) {
+        return Err(Refusal::NotAcceptable);
+    }
+    match op {
+        Op::V2UpdateRepositoryConfig => check_repository_config(headers),
+        _ if has_body => check_nessie_body(headers),
+        _ => Ok(()),
+    }
 }
 
 fn body_bytes_max(op: Op) -> usize {

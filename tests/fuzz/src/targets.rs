@@ -10,7 +10,7 @@ use lochan_api_spec::syntax::query::Pairs;
 use lochan_api_spec::syntax::reference::{self, parse_diff};
 use lochan_api_spec::syntax::table_name::TableName;
 use lochan_api_spec::syntax::token::Token;
-use lochan_api_spec::syntax::{HashSpec, Instant, RefSpec, cutoff::CutoffPolicy, key};
+use lochan_api_spec::syntax::{HashSpec, Instant, RefSpec, cutoff, key};
 use lochan_storage_iceberg::table::{TableMetadata, TableRequirement, TableUpdate};
 use lochan_storage_iceberg::view::{ViewMetadata, ViewRequirement, ViewUpdate};
 
@@ -23,13 +23,13 @@ pub fn reference(data: &[u8]) {
     if let Ok(spec) = HashSpec::parse(text) {
         assert_eq!(HashSpec::parse(&spec.to_string()), Ok(spec), "{text}");
     }
-    if let Ok(instant) = Instant::parse_offset(text) {
-        assert_eq!(Instant::parse_offset(&instant.to_string()), Ok(instant), "{text}");
+    if let Ok(instant) = Instant::parse(text) {
+        assert_eq!(Instant::parse(&instant.to_string()), Ok(instant), "{text}");
     }
     if let Ok(duration) = IsoDuration::parse(text) {
         assert_eq!(IsoDuration::parse(&duration.to_string()), Ok(duration), "{text}");
     }
-    let _ = (reference::check_new_name(text), parse_diff(text), CutoffPolicy::parse(text));
+    let _ = (reference::check_new_name(text), parse_diff(text), cutoff::check(text));
     let _ = (Prefix::parse(text), TableName::parse(text), NamespacePath::from_segment(text));
     let _ = Pairs::parse(text).int("max-records");
 }

@@ -297,14 +297,31 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// Reads a content that must be of type NAMESPACE, as v1 namespace calls send it.
+/// The fields of a namespace; those of other types are passed over.
+#[derive(Deserialize)]
+#[serde(rename = "Namespace")]
+struct RawNamespace {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    id: Option<String>,
+    #[serde(default, deserialize_with = "null_default")]
+    elements: Vec<String>,
+    #[serde(default, deserialize_with = "null_default")]
+    properties: BTreeMap<String, String>,
+}
+
+/// Reads a namespace where nothing else can stand, as v1 namespace calls send it: which type of content it says to be plays
+/// no part, but it must be one.
 impl<'de> Deserialize<'de> for Namespace {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Content::deserialize(deserializer)? {
-            Content::Namespace(namespace) => Ok(namespace),
-            other => {
-                Err(serde::de::Error::custom(format!("expected a NAMESPACE, but was: {}", other.kind())))
-            }
+        use serde::de::Error;
+        let RawNamespace { kind, id, elements, properties } = object(deserializer)?;
+        match kind.as_deref() {
+            Some("ICEBERG_TABLE" | "ICEBERG_VIEW" | "DELTA_LAKE_TABLE" | "NAMESPACE" | "UDF") => {}
+            Some(other) => return Err(D::Error::custom(format!("No type registered for {other}"))),
+            None => return Err(D::Error::custom("the content has no 'type'")),
         }
+        check_namespace(&elements).map_err(D::Error::custom)?;
+        Ok(Self { id, elements, properties })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::syntax::cutoff::CutoffPolicy;
+use crate::syntax::cutoff;
 use crate::syntax::duration::IsoDuration;
 use crate::syntax::lenient::{object, objects};
 
@@ -85,7 +85,7 @@ impl<'de> Deserialize<'de> for RepositoryConfig {
             None => return Err(D::Error::custom("the repository config has no 'type'")),
         }
         if let Some(text) = &raw.default_cutoff_policy {
-            CutoffPolicy::parse(text).map_err(D::Error::custom)?;
+            cutoff::check(text).map_err(D::Error::custom)?;
         }
         Ok(Self::GarbageCollector(GarbageCollectorConfig {
             default_cutoff_policy: raw.default_cutoff_policy,

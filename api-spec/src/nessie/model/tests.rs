@@ -44,7 +44,7 @@ fn table_json(id: Value) -> Value {
 }
 
 fn meta() -> CommitMetaV2 {
-    let at = Instant::parse_utc("2026-05-01T10:20:30.123456Z").ok();
+    let at = Instant::parse("2026-05-01T10:20:30.123456Z").ok();
     CommitMetaV2 {
         hash: Some(H2.into()),
         committer: Some(String::new()),

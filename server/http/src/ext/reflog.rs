@@ -40,7 +40,7 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
 
 fn time_in(name: &str, text: Option<&str>) -> Result<Option<Micros>, Failure> {
     let parse = |text| {
-        let time = Instant::parse_offset(text);
+        let time = Instant::parse_loose(text);
         time.map(Instant::micros).map_err(|error| bad(format!("query parameter '{name}': {error}")))
     };
     text.map(parse).transpose()

@@ -17,7 +17,10 @@ pub(crate) use body::{BodyBudget, ReadBody, read_body};
 pub use commit_headers::CommitHeaders;
 pub use json::from_json;
 pub use lines::Lines;
-pub(crate) use media::{accepts_gzip, accepts_json, check_content_type};
+pub(crate) use media::{
+    accepts_gzip, accepts_json, check_content_type, check_nessie_body, check_nessie_content_type,
+    check_repository_config,
+};
 pub use presence::Presence;
 pub(crate) use presence::PresenceGuard;
 pub use request::{ClientSpec, Proxy, Req, decode_segment};

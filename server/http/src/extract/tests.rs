@@ -197,17 +197,45 @@ fn accept_must_take_json() {
         "application/json",
         "application/json; charset=utf-8",
         "*/*",
+        "*",
+        "*/json",
+        "",
         "application/*",
         "text/html, application/json;q=0.5",
         "application/json;q=0.1, */*;q=0.01",
         "text/html, */*;q=0.8",
+        "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2",
+        "text/html, *",
+        // Weights play no part.
+        "application/json;q=0",
+        "*/*;q=0",
+        // What follows is not looked at.
+        "*/*, junk",
     ] {
         assert!(takes(good), "{good}");
     }
-    for bad in ["text/html", "application/xml", "application/json;q=0", "junk", "application/json;q=0, */*"] {
+    for bad in [
+        "text/html",
+        "application/xml",
+        "application/json ;q=1",
+        "*/html",
+        "application/",
+        "application/json/x",
+        "junk",
+        "junk, */*",
+        ", */*",
+        // A last element of one character is dropped.
+        "text/html,*",
+    ] {
         assert!(!takes(bad), "{bad}");
     }
     assert!(accepts_json(&HeaderMap::new()));
+    let several = |values: &[&'static str]| {
+        let values: Vec<_> = values.iter().map(|value| ("accept", *value)).collect();
+        accepts_json(&headers(&values))
+    };
+    assert!(several(&["junk", "*/*"]) && several(&["text/html", "*"]) && several(&["", ""]));
+    assert!(!several(&["", "text/html"]));
 }
 
 #[test]
@@ -232,6 +260,36 @@ fn content_types_of_bodies() {
         assert!(!ok(bad), "{bad}");
     }
     assert!(check_content_type(&HeaderMap::new()).is_ok());
+}
+
+#[test]
+fn content_types_of_nessie_requests() {
+    let sent = |value: &str| headers(&[("content-type", value)]);
+    for (value, of_any, of_a_body) in [
+        ("application/json", true, true),
+        ("Application/JSON;charset=UTF-8", true, true),
+        ("*", true, true),
+        ("*/*", true, true),
+        ("application/*", true, true),
+        ("", true, true),
+        ("*/json", true, false),
+        ("application/json ;v=1", false, true),
+        ("text/plain", false, true),
+        ("json", false, true),
+        ("*;q=1, application/json", false, true),
+        ("application/json, text/plain", false, true),
+    ] {
+        assert_eq!(check_nessie_content_type(&sent(value)).is_ok(), of_any, "{value}");
+        assert_eq!(check_nessie_body(&sent(value)).is_ok(), of_a_body, "{value}");
+    }
+    let status =
+        |value: &str| check_repository_config(&sent(value)).map_err(|refusal| refusal.status().as_u16());
+    assert_eq!(status("application/*"), Ok(()));
+    assert_eq!([status(""), status("text/plain"), status("*/json")], [Err(415); 3]);
+    assert_eq!([status("json"), status("a/b/c")], [Err(400); 2]);
+    let first_counts = headers(&[("content-type", "application/json"), ("content-type", "text/plain")]);
+    assert!(check_nessie_content_type(&first_counts).is_ok());
+    assert!(check_nessie_content_type(&HeaderMap::new()).is_ok());
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub enum Mode {
 /// Treatment of one key.
 #[derive(Debug, Clone, Default)]
 pub struct KeyBehavior {
-    /// Its place in the request.
+    /// Its place among all: of several with something wrong, the one with the lowest is told.
     pub place: usize,
     /// How.
     pub mode: Mode,

@@ -3,11 +3,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
-use lochan_storage_model::{CommitId, Entry, IndexKey};
+use lochan_storage_model::{CommitId, ContentKey, Entry, IndexKey};
 use lochan_storage_odb::{RefKind, RefOperation};
 
 use super::{
-    MergeRequest, Mode, Options, Outcome, Sides,
+    KeyBehavior, MergeRequest, Mode, Options, Outcome, Sides,
     decide::{Change, Flavour},
     gather::{check_gathered, check_source, gather},
     renames::InForce,
@@ -56,26 +56,27 @@ impl Outcome {
 /// Rules for modes and contents given per key (Nessie API, 9.3).
 pub(super) fn check_options(options: &Options) -> Result<(), Error> {
     options.check_keys()?;
-    for (key, behavior) in &options.keys {
-        if behavior.resolved.is_none() {
-            continue;
-        }
+    let fault = |key: &ContentKey, behavior: &KeyBehavior| {
+        behavior.resolved.as_ref()?;
         let mode = match behavior.mode {
-            Mode::Normal if behavior.expected.is_some() => continue,
+            Mode::Normal if behavior.expected.is_some() => return None,
             Mode::Normal => {
-                return Err(Error::BadRequest(format!(
+                return Some(format!(
                     "MergeKeyBehavior.resolvedContent requires setting MergeKeyBehavior.expectedTarget as well for key \
                      {key}"
-                )));
+                ));
             }
             Mode::Force => "FORCE",
             Mode::Drop => "DROP",
         };
-        return Err(Error::BadRequest(format!(
-            "MergeKeyBehavior.resolvedContent must be null for MergeBehavior.{mode} for {key}"
-        )));
+        Some(format!("MergeKeyBehavior.resolvedContent must be null for MergeBehavior.{mode} for {key}"))
+    };
+    let faults =
+        options.keys.iter().filter_map(|(key, behavior)| Some((behavior.place, fault(key, behavior)?)));
+    match faults.min() {
+        Some((_, fault)) => Err(Error::BadRequest(fault)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Checks the target of a merge or transplant.

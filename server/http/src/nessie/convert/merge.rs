@@ -3,8 +3,8 @@
 use lochan_api_spec::nessie::model::{MergeBehavior, MergeDetailV2, MergeKeyBehavior, MergeResponseV2};
 use lochan_api_spec::syntax::ReferenceError;
 use lochan_api_spec::syntax::reference::check_name;
-use lochan_server_catalog::nessie::Point;
 use lochan_server_catalog::nessie::merge::{Detail, KeyBehavior, Merged, Mode, Options};
+use lochan_server_catalog::nessie::{Point, hash_order};
 
 use super::point::{self, At};
 use super::{conflict_out, content, key_in, key_out};
@@ -18,6 +18,7 @@ pub fn options_in(
     dry_run: bool,
 ) -> Result<Options, Failure> {
     let mut options = Options { default_mode: mode_in(default_mode), dry_run, ..Options::default() };
+    let count = behaviors.len();
     for (place, behavior) in behaviors.into_iter().enumerate() {
         let text = behavior.key.to_string();
         let key = if behavior.key.elements.is_empty() { None } else { Some(key_in(behavior.key)?) };
@@ -34,6 +35,13 @@ pub fn options_in(
         if before {
             options.twice.get_or_insert(text);
         }
+    }
+    // Of several keys with something wrong, the first one in the reference server's order is told.
+    let mut keys: Vec<_> = options.keys.iter_mut().collect();
+    keys.sort_by_key(|(_, behavior)| behavior.place);
+    hash_order::sort_copied(&mut keys, count, |(key, _)| key.elements());
+    for (place, (_, behavior)) in keys.into_iter().enumerate() {
+        behavior.place = place;
     }
     Ok(options)
 }

@@ -47,13 +47,13 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
 
 /// `PUT namespaces/namespace/{ref}/{name}`: the body says everything, as the real server has it.
 pub async fn create(app: Arc<App>, req: Arc<Req>) -> Answer {
-    let body: Option<WireContent> = req.json_or_null()?;
+    let body: Option<WireNamespace> = req.json_or_null()?;
     // The name in the path plays no part, but it must be one.
     name_of_path(&req)?;
-    let body = match required("createNamespace.namespace", body)? {
-        WireContent::Namespace(body) if !body.elements.is_empty() => body,
-        _ => return Err(bad("Namespace name must not be empty")),
-    };
+    let body = required("createNamespace.namespace", body)?;
+    if body.elements.is_empty() {
+        return Err(bad("Namespace name must not be empty"));
+    }
     let branch = branch(&req)?;
     let name = name(WireKey::from_valid(body.elements))?;
     let id = content::given_id(body.id);

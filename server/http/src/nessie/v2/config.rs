@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use http::header::CONTENT_TYPE;
 use lochan_api_spec::nessie::model::{
     NessieConfigurationV2, RepositoryConfig, RepositoryConfigResponse, UpdateRepositoryConfigRequest,
     UpdateRepositoryConfigResponse,
@@ -12,7 +11,6 @@ use lochan_api_spec::syntax::Instant;
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::error::Refusal;
 use crate::extract::{Req, from_json};
 use crate::failure::Failure;
 use crate::handlers::Answer;
@@ -71,10 +69,6 @@ struct KindOnly {
 
 /// `POST config/repository`
 pub async fn update_repository(app: Arc<App>, req: Arc<Req>) -> Answer {
-    if req.body.is_empty() && !req.headers().contains_key(CONTENT_TYPE) {
-        // Only this call is without a default for what is not there.
-        return Err(Refusal::UnsupportedMediaType("HTTP 415 Unsupported Media Type".into()).into());
-    }
     let kind: Option<Kind> = req.json_or_null()?;
     let kind = required("updateRepositoryConfig.repositoryConfigUpdate", kind)?.config;
     if let Some(kind) = kind.and_then(|config| config.kind)
