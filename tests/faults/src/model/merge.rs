@@ -144,6 +144,7 @@ struct Part {
 impl Part {
     fn of(
         before: &State,
+        parent: &State,
         changes: &Changes,
         target: &State,
         Counting { options, torn }: &Counting,
@@ -208,7 +209,7 @@ impl Part {
                 }
             }
         }
-        for key in doubled(before, &part.taken, target, options) {
+        for key in doubled(before, parent, &part.taken, target, options) {
             let told = part.details.entry(key.clone()).or_insert((options.mode_of(&key), None));
             told.1.get_or_insert(ConflictKind::KeyConflict);
         }
@@ -298,7 +299,7 @@ pub fn merge(
     let (before, after, target) = (graph.state(base), graph.state(from), graph.state(head));
     let changes = Changes::between(&before, &after);
     let counting = counting(&before.contents, &changes, options);
-    let part = Part::of(&before, &changes, &target, &counting, Kind::Merge, &BTreeSet::new())?;
+    let part = Part::of(&before, &before, &changes, &target, &counting, Kind::Merge, &BTreeSet::new())?;
     let for_nothing = |(key, own): (&ContentKey, &KeyBehavior)| {
         let Some(Some(put)) = changes.contents.get(key) else { return false };
         let resolved = held(own.resolved.as_ref()).ok().flatten();
@@ -357,8 +358,9 @@ pub fn transplant(
         let parent = made.parents.first().copied().unwrap_or(CommitId::NO_ANCESTOR);
         let last_is_parent = last.is_none_or(|last| last == parent);
         let contents = graph.state(*last.get_or_insert(parent)).contents.clone();
-        let before = State { contents, system: graph.state(parent).system.clone() };
-        let counting = counting(&graph.state(parent).contents, &made.changes, options);
+        let on = graph.state(parent);
+        let before = State { contents, system: on.system.clone() };
+        let counting = counting(&on.contents, &made.changes, options);
         let gone = |(key, source): (&ContentKey, &Option<Held>)| {
             let expected = options.keys.get(key).is_some_and(|own| own.expected.is_some());
             let looked_at = expected || counting.options.mode_of(key) != Mode::Drop;
@@ -368,7 +370,7 @@ pub fn transplant(
             return Err(Refusal::Bad);
         }
         check_namespaces(&target, &concerns_of(&before, &made.changes, &target))?;
-        let part = Part::of(&before, &made.changes, &target, &counting, Kind::Transplant, &joined)?;
+        let part = Part::of(&before, &on, &made.changes, &target, &counting, Kind::Transplant, &joined)?;
         if answer.successful && !part.conflicts() {
             check_namespaces(&target, &part.concerns)?;
         }

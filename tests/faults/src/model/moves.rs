@@ -64,8 +64,16 @@ pub fn counting(before: &BTreeMap<ContentKey, Held>, changes: &Changes, options:
     counting
 }
 
-/// Keys that would get a content which the target holds under another key, because a force took it back.
-pub fn doubled(before: &State, taken: &Changes, target: &State, options: &Options) -> BTreeSet<ContentKey> {
+/// Keys that would get a content which the target holds under another key, because a force took it back. `before` is what
+/// contents are compared with, `parent` what the changes were made on: a transplant that leaves a commit out still compares
+/// with the state before that one.
+pub fn doubled(
+    before: &State,
+    parent: &State,
+    taken: &Changes,
+    target: &State,
+    options: &Options,
+) -> BTreeSet<ContentKey> {
     let after = taken.on(target);
     let is_forced = |id: ContentId| {
         before.contents.iter().any(|(key, held)| {
@@ -77,7 +85,7 @@ pub fn doubled(before: &State, taken: &Changes, target: &State, options: &Option
     let mut doubled = BTreeSet::new();
     for (key, held) in taken.contents.iter().filter_map(|(key, held)| Some((key, held.as_ref()?))) {
         // One that stood there all the time is no key that the target has moved it to.
-        let has_changed = |other: &ContentKey| before.contents.get(other) != target.contents.get(other);
+        let has_changed = |other: &ContentKey| parent.contents.get(other) != target.contents.get(other);
         let elsewhere = after
             .contents
             .iter()
