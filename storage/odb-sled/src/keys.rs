@@ -82,12 +82,22 @@ pub(crate) fn key(space: Space, parts: &[&[u8]]) -> Vec<u8> {
 
 /// Whether a whole key is that of a row of positions.
 pub(crate) fn is_position(key: &[u8]) -> bool {
-    key.get(PREFIX_BYTES - 1) == Some(&(Space::Position as u8))
+    is_in(key, Space::Position)
 }
 
 /// Whether a whole key is that of a derived row or a chunk of one.
 pub(crate) fn is_derived(key: &[u8]) -> bool {
     key.get(PREFIX_BYTES - 1).is_some_and(|space| *space >= Space::Derived as u8)
+}
+
+/// Whether a whole key is that of an object or a chunk: rows that may be as long as a row can be.
+pub(crate) fn is_large(key: &[u8]) -> bool {
+    is_in(key, Space::Object) || is_in(key, Space::Chunk)
+}
+
+/// Whether a whole key lies in `space`.
+pub(crate) fn is_in(key: &[u8], space: Space) -> bool {
+    key.get(PREFIX_BYTES - 1) == Some(&(space as u8))
 }
 
 /// The key inside its space of a whole key.
@@ -118,8 +128,7 @@ pub(crate) fn object(position: Position) -> [u8; PREFIX_BYTES + POSITION_BYTES] 
 
 /// The position in the key of an object row; `None` for any other key.
 pub(crate) fn object_position(key: &[u8]) -> Option<Position> {
-    let is_object = key.get(PREFIX_BYTES - 1) == Some(&(Space::Object as u8));
-    Position::from_bytes(inside(key)).filter(|_| is_object)
+    Position::from_bytes(inside(key)).filter(|_| is_in(key, Space::Object))
 }
 
 /// Key of a chunk.

@@ -46,6 +46,13 @@ pub(crate) struct MarkFile {
     sequence: u64,
 }
 
+/// How far the store is, noted outside of the engine.
+pub(crate) struct Marks {
+    /// `None` if nothing is known to be durable.
+    file: Option<MarkFile>,
+    last: Mark,
+}
+
 /// Reads the mark of the store in `folder`: the newer of the slots that are whole.
 pub(crate) fn read(folder: &Path) -> io::Result<Option<Mark>> {
     match File::open(folder.join(NAME)) {
@@ -148,6 +155,37 @@ impl MarkFile {
     /// Makes durable what was written.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
+    }
+}
+
+impl Marks {
+    /// A mark that cannot be written costs strength and nothing else.
+    pub(crate) fn write(&mut self, how: impl FnOnce(Mark) -> Mark) {
+        self.last = how(self.last);
+        if let Some(file) = &mut self.file
+            && let Err(error) = file.write(self.last)
+        {
+            tracing::warn!(%error, "the mark cannot be written");
+        }
+    }
+
+    pub(crate) fn sync(&self) {
+        if let Some(Err(error)) = self.file.as_ref().map(MarkFile::sync) {
+            tracing::warn!(%error, "the mark cannot be synced");
+        }
+    }
+
+    /// Marks from `first` on, which is written and synced; nowhere if what is acknowledged is not durable: a store that
+    /// may lose it must not be held to it.
+    pub(crate) fn begin(file: MarkFile, first: Mark, is_durable: bool) -> Self {
+        let first = if is_durable { first } else { Mark::NOTHING };
+        let mut marks = Self { file: Some(file), last: first };
+        marks.write(|first| first);
+        marks.sync();
+        if !is_durable {
+            marks.file = None;
+        }
+        marks
     }
 }
 

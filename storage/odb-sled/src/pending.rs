@@ -15,13 +15,13 @@ use lochan_storage_odb::{Reference, StoreError, stage::Staged};
 use sled::IVec;
 
 use crate::{
-    batch::{Row, Rows},
+    batch::{self, PIECE_BYTES, Piece, Row, Rows},
+    keys::{self, Space},
     trouble::{Cause, Trouble},
 };
 
-/// Rows that are taken in at once, in bytes. The engine writes a few times as much, and may use freed segments of its log
-/// (512 KiB) anew before they are synced: so it is kept small.
-const GROUP_BYTES: usize = 128 * 1024;
+/// Rows that are taken in at once, in bytes, but for a batch that has more.
+const GROUP_BYTES: usize = PIECE_BYTES;
 /// Longest time that rows wait for others.
 const GROUP_WAIT_MAX: Duration = Duration::from_millis(50);
 /// Rows that wait before batches wait too, in bytes. Also what a start has to take in.
@@ -73,6 +73,8 @@ struct Queue {
     bytes: usize,
     /// The last batch that is durable in the engine.
     stored: u64,
+    /// Grows with whatever enters the engine.
+    steps: u64,
     /// How many wait for the queue to become empty.
     hurrying: usize,
     stop: bool,
@@ -165,14 +167,14 @@ impl Pending {
     pub(crate) fn wait_for_room(&self) -> Result<(), StoreError> {
         let mut begun = Instant::now();
         let mut queue = self.queue();
-        let mut stored = queue.stored;
+        let mut steps = queue.steps;
         loop {
             self.trouble.check()?;
             if queue.bytes < WAITING_BYTES_MAX || !self.is_drained {
                 return Ok(());
             }
-            if queue.stored > stored {
-                (begun, stored) = (Instant::now(), queue.stored);
+            if queue.steps > steps {
+                (begun, steps) = (Instant::now(), queue.steps);
             }
             let left = ROOM_WAIT_MAX.saturating_sub(begun.elapsed());
             if left.is_zero() {
@@ -286,6 +288,11 @@ impl Pending {
         Some(Group::of(&taken))
     }
 
+    /// Notes that some rows have entered the engine: it is not stuck.
+    pub(crate) fn step(&self) {
+        self.queue().steps += 1;
+    }
+
     /// A group is durable in the engine.
     pub(crate) fn stored_through(&self, group: &Group) {
         let mut shown = self.shown_mut();
@@ -300,6 +307,7 @@ impl Pending {
             queue.bytes -= waiting.rows.bytes();
         }
         queue.stored = group.through;
+        queue.steps += 1;
         self.signal.notify_all();
     }
 
@@ -329,6 +337,34 @@ impl Pending {
 }
 
 impl Group {
+    /// The rows in the pieces in which they enter the tree one after another: in a single one, unless that is too much for the
+    /// engine. Whoever reads sees what waits over the tree, and after a crash the journal has it all, so nobody sees a half. Even
+    /// so the order is one in which a half does no harm: what nothing leads to yet comes first, what nothing leads to any more
+    /// last, and everything in between stays together if it can.
+    pub(crate) fn pieces(&self) -> Vec<Piece<'_>> {
+        if batch::cost(self.rows.values()) <= PIECE_BYTES {
+            return vec![self.whole()];
+        }
+        let [mut chunks, mut objects, mut others, mut gone] = <[Vec<&Row>; 4]>::default();
+        for row in self.rows.values() {
+            let is_chunk = keys::is_in(&row.key, Space::Chunk);
+            match &row.value {
+                Some(_) if is_chunk => chunks.push(row),
+                None if is_chunk => gone.push(row),
+                _ if keys::is_in(&row.key, Space::Object) => objects.push(row),
+                _ => others.push(row),
+            }
+        }
+        chunks.append(&mut objects);
+        let stages = [chunks, others, gone].into_iter().filter(|stage| !stage.is_empty());
+        stages.flat_map(batch::pieces).collect()
+    }
+
+    /// The rows in one piece, however many.
+    pub(crate) fn whole(&self) -> Piece<'_> {
+        Piece::whole(self.rows.values().collect())
+    }
+
     fn of(batches: &[Arc<Waiting>]) -> Self {
         let mut group = Self { rows: BTreeMap::new(), through: 0 };
         for waiting in batches {

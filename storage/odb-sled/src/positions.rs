@@ -18,6 +18,7 @@ use lochan_storage_model::ObjectId;
 use lochan_storage_odb::StoreError;
 
 use crate::{
+    engine::Engine,
     error,
     keys::{self, Position, Space},
     objects, rows,
@@ -29,6 +30,10 @@ use crate::{
 const RUN_ENTRIES: usize = 8 * 1024;
 /// Entries that wait before commits wait too.
 const WAITING_ENTRIES_MAX: usize = 64 * 1024;
+/// Entries that are written before it is seen how much of the log they have brought about.
+const PART_ENTRIES: usize = 64;
+/// What an entry costs the engine, in bytes of rows: for every tenth it writes a leaf anew and may move a page of large rows.
+const ENTRY_BYTES: usize = 512;
 /// Longest wait of a commit for others to be written.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Damaged places of the table for which all objects are looked at.
@@ -38,7 +43,7 @@ const FORGET_ENTRIES: usize = 256;
 
 /// The table, with the entries not yet in it.
 pub(crate) struct Positions {
-    tree: sled::Tree,
+    engine: Arc<Engine>,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
     /// Places of the table that cannot be read; what they led to is in memory.
@@ -51,6 +56,32 @@ pub(crate) struct Run {
     pub through: u64,
 }
 
+/// What the table in the tree lacks when a store is opened.
+#[derive(Default)]
+pub(crate) struct Missing {
+    entries: Vec<(ObjectId, Position)>,
+    /// The last batch that they complete.
+    through: u64,
+    /// The last batch of which anything is in the tree.
+    pub last_batch: u64,
+}
+
+impl Missing {
+    /// Adds the objects of a row that stands behind all others, as far as it can be read.
+    fn add(&mut self, key: &[u8], value: &[u8], stored: u64) -> Result<(), StoreError> {
+        let position = Position::from_bytes(keys::inside(key))
+            .ok_or_else(|| error::damaged("an object row", "its key is no position"))?;
+        self.last_batch = position.batch;
+        // Of a large batch a part may be there alone; the others follow from the journal.
+        self.through = self.through.max(position.batch.min(stored));
+        for entry in objects::entries(value).map_err(error::row("an object row"))? {
+            let entry = entry.map_err(error::row("an object row"))?;
+            self.entries.push((entry.header.id, position));
+        }
+        Ok(())
+    }
+}
+
 struct Shared {
     /// Entries not surely in the tree yet.
     recent: RwLock<HashMap<ObjectId, Position>>,
@@ -60,7 +91,6 @@ struct Shared {
     trouble: Arc<Trouble>,
 }
 
-#[derive(Default)]
 struct Queue {
     entries: Vec<(ObjectId, Position)>,
     /// The last batch whose entries are all in `entries` or written.
@@ -69,34 +99,18 @@ struct Queue {
 }
 
 impl Positions {
-    /// Opens the table: reads the watermark, finds what is missing behind it, starts the thread. Returns the number of
-    /// the last batch known. Should the thread fail, it says why in `trouble`.
-    pub(crate) fn open(tree: sled::Tree, trouble: Arc<Trouble>) -> Result<(Self, u64), StoreError> {
-        Self::open_with(tree, trouble, write_run)
-    }
-
-    /// Opens the table with a way of the caller's to write a run.
-    pub(crate) fn open_with(
-        tree: sled::Tree,
-        trouble: Arc<Trouble>,
-        write_run: impl Fn(&sled::Tree, &mut Run) -> sled::Result<()> + Send + 'static,
-    ) -> Result<(Self, u64), StoreError> {
+    /// Reads the watermark and finds what is missing behind it. Batches up to `stored` are whole in the tree.
+    pub(crate) fn find(tree: &sled::Tree, stored: u64) -> Result<Missing, StoreError> {
         let watermark = match tree.get(keys::watermark()).map_err(error::read)? {
             None => 0,
             Some(row) => rows::read_number(&row).map_err(error::row("the watermark of positions"))?,
         };
-        let mut queue = Queue { through: watermark, ..Queue::default() };
+        let mut missing = Missing { through: watermark, last_batch: watermark, ..Missing::default() };
         let from = keys::object(Position { batch: watermark.saturating_add(1), place: 0 });
         let end = keys::end_of(&keys::key(Space::Object, &[]));
         for row in tree.range(from.as_slice()..end.as_slice()) {
             let (key, value) = row.map_err(error::read)?;
-            let position = Position::from_bytes(keys::inside(&key))
-                .ok_or_else(|| error::damaged("an object row", "its key is no position"))?;
-            for entry in objects::entries(&value).map_err(error::row("an object row"))? {
-                let entry = entry.map_err(error::row("an object row"))?;
-                queue.entries.push((entry.header.id, position));
-            }
-            queue.through = position.batch;
+            missing.add(&key, &value, stored)?;
         }
         // Numbers are never given out twice, so chunks of records count as well.
         let chunks = keys::key(Space::Chunk, &[]);
@@ -104,33 +118,39 @@ impl Positions {
         let last_chunk = last_chunk
             .map_err(error::read)?
             .and_then(|(key, _)| Position::from_bytes(keys::inside(&key).get(..keys::POSITION_BYTES)?));
-        let last_batch = queue.through.max(last_chunk.map_or(0, |position| position.batch));
-        Ok((Self::start(tree, queue, trouble, write_run)?, last_batch))
+        missing.last_batch = missing.last_batch.max(last_chunk.map_or(0, |position| position.batch));
+        Ok(missing)
     }
 
-    /// Opens the table of a damaged store, without what cannot be read: all objects are looked at. Returns as
-    /// [`Positions::open`] does.
-    pub(crate) fn salvage(tree: sled::Tree, trouble: Arc<Trouble>) -> Result<(Self, u64), StoreError> {
+    /// Finds what is missing in a damaged store, without what cannot be read: all objects are looked at.
+    pub(crate) fn salvage(tree: &sled::Tree, stored: u64) -> Missing {
+        let mut missing = Missing::default();
         let objects = keys::key(Space::Object, &[]);
         let end = keys::end_of(&objects);
-        let mut queue = Queue::default();
-        for (key, value) in Walk::new(&tree, objects, end).flatten() {
-            let Some(position) = Position::from_bytes(keys::inside(&key)) else { continue };
-            let entries = objects::entries(&value).into_iter().flatten().map_while(Result::ok);
-            queue.entries.extend(entries.map(|entry| (entry.header.id, position)));
-            queue.through = position.batch;
+        for (key, value) in Walk::new(tree, objects, end).flatten() {
+            // Of a row that cannot be read to its end, what stands in front of that.
+            let _ = missing.add(&key, &value, stored);
         }
-        let last_batch = queue.through;
-        Ok((Self::start(tree, queue, trouble, write_run)?, last_batch))
+        missing
     }
 
-    /// Starts the thread with what is not in the table yet.
-    fn start(
-        tree: sled::Tree,
-        queue: Queue,
+    /// Opens the table, of which so much is missing: starts the thread. Should that fail, it says why in `trouble`.
+    pub(crate) fn open(
+        engine: Arc<Engine>,
+        missing: Missing,
         trouble: Arc<Trouble>,
-        write_run: impl Fn(&sled::Tree, &mut Run) -> sled::Result<()> + Send + 'static,
     ) -> Result<Self, StoreError> {
+        Self::open_with(engine, missing, trouble, write_run)
+    }
+
+    /// Opens the table with a way of the caller's to write a run.
+    pub(crate) fn open_with(
+        engine: Arc<Engine>,
+        Missing { entries, through, .. }: Missing,
+        trouble: Arc<Trouble>,
+        write_run: impl Fn(&Engine, &mut Run) -> Result<(), Cause> + Send + 'static,
+    ) -> Result<Self, StoreError> {
+        let queue = Queue { entries, through, stop: false };
         let recent = queue.entries.iter().copied().collect();
         let shared = Arc::new(Shared {
             recent: RwLock::new(recent),
@@ -141,11 +161,11 @@ impl Positions {
         let thread = std::thread::Builder::new()
             .name("lochan-positions".into())
             .spawn({
-                let (tree, shared) = (tree.clone(), Arc::clone(&shared));
-                move || watch(&shared, || run(&tree, &shared, write_run))
+                let (engine, shared) = (Arc::clone(&engine), Arc::clone(&shared));
+                move || watch(&shared, || run(&engine, &shared, write_run))
             })
             .map_err(|error| StoreError::Open(format!("cannot start a thread: {error}")))?;
-        Ok(Self { tree, shared, thread: Some(thread), damaged: Mutex::default() })
+        Ok(Self { engine, shared, thread: Some(thread), damaged: Mutex::default() })
     }
 
     /// Waits while far too many entries have not been written. Refused once nobody writes them any more.
@@ -194,7 +214,7 @@ impl Positions {
 
     /// Where the tree says that `id` may stand, best guess first.
     pub(crate) fn written(&self, id: ObjectId) -> Result<Vec<Position>, StoreError> {
-        let row = self.tree.get(keys::position(id)).map_err(error::read).and_then(|row| {
+        let row = self.engine.tree.get(keys::position(id)).map_err(error::read).and_then(|row| {
             let positions = row.map(|row| rows::read_positions(&row)).transpose();
             positions.map_err(error::row("a row of positions"))
         });
@@ -222,7 +242,7 @@ impl Positions {
         );
         let space = keys::key(Space::Object, &[]);
         let end = keys::end_of(&space);
-        let walk = Walk::new(&self.tree, space, end);
+        let walk = Walk::new(&self.engine.tree, space, end);
         for row in walk {
             let Ok((key, row)) = row else { continue };
             let (Some(position), Ok(entries)) =
@@ -231,7 +251,7 @@ impl Positions {
                 continue;
             };
             for id in entries.flatten().map(|entry| entry.header.id) {
-                let entry = self.tree.get(keys::position(id));
+                let entry = self.engine.tree.get(keys::position(id));
                 if !entry.is_ok_and(|row| row.is_none_or(|row| rows::read_positions(&row).is_ok())) {
                     write(&self.shared.recent).insert(id, position);
                 }
@@ -284,10 +304,10 @@ impl Positions {
 }
 
 /// Runs the thread's work. A failure or panic of it makes the store refuse writes and wakes whoever waits for room.
-fn watch(shared: &Shared, work: impl FnOnce() -> sled::Result<()>) {
+fn watch(shared: &Shared, work: impl FnOnce() -> Result<(), Cause>) {
     let cause = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return,
-        Ok(Err(error)) => Cause::engine("the table of object positions cannot be written", &error),
+        Ok(Err(cause)) => cause.at("the table of object positions cannot be written"),
         Err(_) => Cause::other("the engine panicked while the table of object positions was written"),
     };
     shared.trouble.tell(cause);
@@ -297,10 +317,10 @@ fn watch(shared: &Shared, work: impl FnOnce() -> sled::Result<()>) {
 }
 
 fn run(
-    tree: &sled::Tree,
+    engine: &Engine,
     shared: &Shared,
-    write_run: impl Fn(&sled::Tree, &mut Run) -> sled::Result<()>,
-) -> sled::Result<()> {
+    write_run: impl Fn(&Engine, &mut Run) -> Result<(), Cause>,
+) -> Result<(), Cause> {
     loop {
         let (mut run, stop) = {
             let mut queue = lock(&shared.queue);
@@ -313,7 +333,7 @@ fn run(
         shared.signal.notify_all();
         // After a failure nothing is written through this handle any more.
         if !run.entries.is_empty() && shared.trouble.cause().is_none() {
-            write_run(tree, &mut run)?;
+            write_run(engine, &mut run)?;
             shared.forget_written(&run.entries);
         }
         if stop {
@@ -335,42 +355,41 @@ impl Shared {
     }
 }
 
-/// Writes a run into the table, in the order of its keys, and the watermark behind it.
-fn write_run(tree: &sled::Tree, run: &mut Run) -> sled::Result<()> {
+/// Writes a run into the table, in the order of its keys, and the watermark behind it. Entries stay in the run that are in the
+/// table then.
+fn write_run(engine: &Engine, run: &mut Run) -> Result<(), Cause> {
+    let failed = |error| Cause::engine("write failed", &error);
     run.entries.sort_unstable();
-    let mut row = Vec::with_capacity(32);
-    let mut failed = None;
-    run.entries.retain(|(id, position)| {
-        let key = keys::position(*id);
-        row.clear();
-        // Another object may share the key, or the same one was put twice: keep both. A row that cannot be decoded is
-        // kept too; reading it says so.
-        let written = tree.get(key).and_then(|old| {
-            // After a crash batches are found again that had come so far.
-            let known = old.as_ref().and_then(|old| rows::read_positions(old).ok());
-            if known.is_some_and(|known| known.contains(position)) {
-                return Ok(None);
-            }
-            row.extend_from_slice(&old.unwrap_or_default());
-            rows::write_position(*position, &mut row);
-            tree.insert(key, row.as_slice())
-        });
-        match written {
-            Ok(_) => true,
-            // Into a damaged page nothing can be written: the entry stays in memory, and is found again from there.
-            Err(sled::Error::Corruption { .. }) => false,
-            Err(error) => {
-                failed.get_or_insert(error);
-                false
+    let mut written = Vec::with_capacity(run.entries.len());
+    for part in run.entries.chunks(PART_ENTRIES) {
+        let _room = engine.room(part.len() * ENTRY_BYTES)?;
+        for (id, position) in part {
+            match write_entry(&engine.tree, *id, *position) {
+                Ok(()) => written.push((*id, *position)),
+                // Into a damaged page nothing can be written: the entry stays in memory, and is found again from there.
+                Err(sled::Error::Corruption { .. }) => {}
+                Err(error) => return Err(failed(error)),
             }
         }
-    });
-    if let Some(error) = failed {
-        return Err(error);
     }
+    run.entries = written;
     // The log of the engine keeps the order of writes, so a watermark found after a crash vouches for its entries.
-    tree.insert(keys::watermark(), rows::write_number(run.through))?;
-    Ok(())
+    engine.tree.insert(keys::watermark(), rows::write_number(run.through)).map(drop).map_err(failed)
+}
+
+fn write_entry(tree: &sled::Tree, id: ObjectId, position: Position) -> sled::Result<()> {
+    let key = keys::position(id);
+    // Another object may share the key, or the same one was put twice: keep both. A row that cannot be decoded is
+    // kept too; reading it says so.
+    let old = tree.get(key)?;
+    // After a crash batches are found again that had come so far.
+    let known = old.as_ref().and_then(|old| rows::read_positions(old).ok());
+    if known.is_some_and(|known| known.contains(&position)) {
+        return Ok(());
+    }
+    let mut row = old.map_or_else(|| Vec::with_capacity(16), |old| old.to_vec());
+    rows::write_position(position, &mut row);
+    tree.insert(key, row).map(drop)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -8,11 +8,10 @@ use lochan_storage_odb::{Damage, StoreError};
 use sled::IVec;
 
 use crate::{
-    batch::Row,
+    batch::{Piece, Row},
     error,
     keys::{self, Space},
     objects, parts,
-    pending::Group,
     walk::Walk,
 };
 
@@ -37,7 +36,7 @@ pub(crate) struct Sum {
 /// What the state row says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct State {
-    /// Number of the batch that wrote it.
+    /// Number of the last batch that is whole in the tree.
     pub batch: u64,
     pub groups: [Sum; GROUPS.len()],
 }
@@ -83,11 +82,10 @@ impl State {
         }
     }
 
-    /// What the store holds once the rows of `group` are in its tree; and the rows, with the state row behind them.
-    pub(crate) fn with(&self, tree: &sled::Tree, group: &Group) -> Result<(sled::Batch, Self), StoreError> {
-        let mut state = Self { batch: group.through, ..*self };
-        let mut batch = sled::Batch::default();
-        for Row { key, value, is_new } in group.rows.values() {
+    /// What the store holds once a piece of rows is in its tree too, and every batch up to `batch` is whole there.
+    pub(crate) fn with(&self, tree: &sled::Tree, piece: &Piece<'_>, batch: u64) -> Result<Self, StoreError> {
+        let mut state = Self { batch, ..*self };
+        for Row { key, value, is_new } in piece.rows() {
             if let Some(of) = self::group(key) {
                 if !is_new && let Some(old) = tree.get(key).map_err(error::read)? {
                     state.take(of, digest(key, &old));
@@ -96,13 +94,8 @@ impl State {
                     state.add(of, digest(key, value));
                 }
             }
-            match value {
-                Some(value) => batch.insert(key.clone(), value.clone()),
-                None => batch.remove(key.clone()),
-            }
         }
-        batch.insert(keys::state(), state.write());
-        Ok((batch, state))
+        Ok(state)
     }
 
     /// Counts the rows of a tree, and shows each of them to `onlooker`. What cannot be read is told instead.

@@ -39,6 +39,11 @@ impl Cause {
         Self { text: format!("{what}: {error}"), is_full: false, is_damage }
     }
 
+    /// The same, told with what was being done.
+    pub(crate) fn at(self, what: &str) -> Self {
+        Self { text: format!("{what}: {}", self.text), ..self }
+    }
+
     /// Anything else.
     pub(crate) fn other(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_full: false, is_damage: false }

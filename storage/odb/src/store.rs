@@ -150,7 +150,8 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Vec<(Bytes, Bytes)>, StoreError>;
 
-    /// Writes derived rows outside any batch, in one piece but without a sync: they may be lost in a crash.
+    /// Writes derived rows outside any batch, each whole and in this order but without a sync: a crash may lose them from any of
+    /// them on.
     async fn put_derived(&self, rows: Vec<DerivedWrite>) -> Result<(), StoreError>;
 
     /// Applies every change whose precondition holds, all of them or none through a power cut; durable on return.

@@ -111,6 +111,9 @@ impl Journal {
     /// Reads what follows the last batch in the engine. What is returned is durable.
     pub(crate) fn open(files: &Files, known: Known) -> io::Result<(Self, Found)> {
         let Known { stored, store, all, .. } = known;
+        // Where nothing is believed, the last batch in the engine may not be whole there.
+        let wanted = if all { stored } else { stored + 1 };
+        let known = Known { stored: wanted.saturating_sub(1), ..known };
         let [first, second] = &files.0;
         let [name, other_name] = NAMES;
         let (mut current, begun) = Turn::open(name, first, known);
@@ -118,7 +121,7 @@ impl Journal {
         let mut nonces: Vec<_> = known.nonce.into_iter().collect();
         nonces.extend(begun.iter().chain(&others).map(|(_, record)| record.head.nonce));
         let mut read: Vec<_> = begun.into_iter().chain(others).collect();
-        read.retain(|(_, record)| record.head.batch > stored);
+        read.retain(|(_, record)| record.head.batch >= wanted);
         read.sort_unstable_by_key(|(_, record)| record.head.batch);
         let mut found = Found { records: Vec::new(), end: String::new(), beyond: None, gaps: Vec::new() };
         let mut previous = stored;

@@ -409,7 +409,7 @@ fn left_by_all(mut session: Arc<Session>) -> Session {
             Ok(session) => return session,
             Err(used) => session = used,
         }
-        session.sink.wake();
+        session.sink.engine.wake();
         std::thread::sleep(CLOSE_PAUSE);
     }
 }

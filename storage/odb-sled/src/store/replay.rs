@@ -15,7 +15,9 @@ impl Session {
     /// Shows the batches of the journal; the engine takes them in by and by.
     pub(super) fn replay(&self, records: Vec<Record>) -> Result<(), StoreError> {
         let mut has_positions = false;
-        for Record { head, rows, .. } in records {
+        for Record { head, mut rows, .. } in records {
+            // A part of a large batch may be in the tree already.
+            rows.forget_new();
             let mut placed = Vec::new();
             for row in rows.iter() {
                 if let Some(position) = keys::object_position(&row.key) {
@@ -46,9 +48,7 @@ impl Session {
             entries.map(|entry| Ok(entry.map_err(error::row("an object row"))?.header.id)).collect()
         };
         let now = row.value.as_deref().map(ids).transpose()?.unwrap_or_default();
-        if !row.is_new
-            && let Some(before) = self.table.get(&row.key).map_err(error::read)?
-        {
+        if let Some(before) = self.table.get(&row.key).map_err(error::read)? {
             for gone in ids(&before)?.into_iter().filter(|id| !now.contains(id)) {
                 self.positions.forget_at(gone, position);
             }

@@ -16,17 +16,18 @@ use uuid::Uuid;
 
 use super::{
     check::{self, Trust},
-    sink::{Drain, Marks, STOP_PAUSE, Sink, reached},
+    sink::{Drain, STOP_PAUSE, Sink},
 };
 use crate::{
     batch::Rows,
     bridge,
     config::CACHE_BYTES_MIN,
+    engine::{Engine, Reached},
     error,
     folder::{self, FORMAT, Folder, Manifest},
     journal::{self, Journal, Known},
     keys::{self, Position},
-    mark::{Mark, MarkFile},
+    mark::{Mark, MarkFile, Marks},
     pending::Pending,
     positions::Positions,
     rows, snapshots,
@@ -105,28 +106,30 @@ impl Session {
         trouble: Arc<Trouble>,
         batch_min: u64,
     ) -> Result<Self, StoreError> {
-        let engine = folder.engine();
+        let path = folder.engine();
         // Before anything looks at the log, and before the engine overwrites parts of it.
-        tail::guard(&engine)
+        tail::guard(&path)
             .map_err(|error| StoreError::Open(format!("cannot keep the end of the log: {error}")))?;
         tracing::trace!(target: WRITER_POINT, "guarded");
-        let checked = check::before(folder.path(), &engine, how.trust)?;
+        let checked = check::before(folder.path(), &path, how.trust)?;
         if how.trust == Trust::Nothing {
-            bridge::cross(&engine, || open_engine(&engine, how.cache_bytes))
+            bridge::cross(&path, || open_engine(&path, how.cache_bytes))
                 .map_err(|error| StoreError::Open(format!("cannot pass over what is damaged: {error}")))?;
         }
-        let db = open_engine(&engine, how.cache_bytes).map_err(|error| checked.explain(&engine, error))?;
+        let db = open_engine(&path, how.cache_bytes).map_err(|error| checked.explain(&path, error))?;
         tracing::trace!(target: WRITER_POINT, "opened");
-        tail::release(&engine)
-            .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", engine.display())))?;
+        tail::release(&path)
+            .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", path.display())))?;
         tracing::trace!(target: WRITER_POINT, "released");
         db.flush().map_err(|error| failed("flush", &error))?;
-        let (log, main_bytes) = reached(&db, &engine);
-        folder::sync_engine(&engine)
-            .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", engine.display())))?;
-        let tree = sled::Tree::clone(&db);
+        let engine = Arc::new(Engine::new(db, path.clone(), syncer));
+        let reached = engine.reached();
+        folder::sync_engine(&path)
+            .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", path.display())))?;
+        engine.is_synced(reached);
+        let tree = engine.tree.clone();
         let state = error::guarded(|| checked.after(&tree, folder.manifest().format))
-            .map_err(|error| checked.explain(&engine, error))?;
+            .map_err(|error| checked.explain(&path, error))?;
         let known = Known {
             stored: state.batch,
             store: folder.store(),
@@ -136,30 +139,31 @@ impl Session {
         let (journal, found) = Journal::open(journal, known)
             .map_err(|error| StoreError::Open(format!("cannot read the journal: {error}")))?;
         checked.journal(journal.last(), &found)?;
-        tear::accept(&engine)
+        // All that is read of the tree at open is read before what was torn out is let go and before the mark goes on: if
+        // it cannot be read, the next try must find both.
+        let missing = match error::guarded(|| Positions::find(&tree, state.batch)) {
+            Err(_) if how.trust == Trust::Nothing => Positions::salvage(&tree, state.batch),
+            found => found.map_err(|error| checked.explain(&path, error))?,
+        };
+        tear::accept(&path)
             .map_err(|error| StoreError::Open(format!("cannot let go of a part of the log: {error}")))?;
         let mark = MarkFile::open(folder.path())
             .map_err(|error| StoreError::Open(format!("cannot open the mark: {error}")))?;
+        let Reached { log, main_bytes } = reached;
         let first =
             Mark { batch: journal.last(), stored: state.batch, log, main_bytes, nonce: journal.nonce() };
-        let positions = error::guarded(|| Positions::open(tree.clone(), Arc::clone(&trouble)));
-        let (positions, batch) = match positions {
-            Err(_) if how.trust == Trust::Nothing => Positions::salvage(tree.clone(), Arc::clone(&trouble))?,
-            opened => opened?,
-        };
-        let batch = batch.max(batch_min).max(journal.last());
+        engine.begin_marks(Marks::begin(mark, first, how.is_durable));
+        let batch = missing.last_batch.max(batch_min).max(journal.last());
+        let positions = Positions::open(Arc::clone(&engine), missing, Arc::clone(&trouble))?;
         let losses = checked.losses(journal.last(), &found);
         // In a damaged store that may fail, and then everything else would.
         let is_drained = how.trust == Trust::Marked;
         let pending = Arc::new(Pending::new(state.batch, is_drained, Arc::clone(&trouble)));
         let sink = Arc::new(Sink {
-            tree: tree.clone(),
-            db,
             engine,
-            syncer,
+            is_durable: how.is_durable,
             trouble: Arc::clone(&trouble),
             pending: Arc::clone(&pending),
-            marks: Mutex::new(Marks::begin(mark, first, how.is_durable)),
             state: Mutex::new(state),
             taking_in: UnderWay::default(),
         });
@@ -250,7 +254,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.positions.stop();
         while !self.positions.has_stopped() {
-            self.sink.wake();
+            self.sink.engine.wake();
             std::thread::sleep(STOP_PAUSE);
         }
         self.positions.close();
@@ -259,7 +263,11 @@ impl Drop for Session {
             return;
         }
         if let Err(error) = self.sink.end() {
-            tracing::warn!(%error, "the store could not be synced at its end; only derived rows can be missing");
+            let cause = error.text;
+            tracing::warn!(
+                cause,
+                "the store could not be synced at its end; only derived rows can be missing"
+            );
         }
     }
 }

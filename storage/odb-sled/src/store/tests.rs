@@ -5,6 +5,7 @@ mod damage;
 mod failing;
 mod format;
 mod journal;
+mod large;
 mod opening;
 mod positions;
 mod rows;

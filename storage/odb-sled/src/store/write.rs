@@ -15,7 +15,7 @@ use lochan_storage_odb::{
 
 use super::{Session, Writer, read::find};
 use crate::{
-    batch::Rows,
+    batch::{self, Rows},
     chunks, error,
     keys::{self, Position},
     objects::{self, ObjectHeader, Pack},
@@ -58,12 +58,18 @@ impl Session {
         let mut rows = Rows::default();
         self.add_derived(derived, &mut Vec::new(), &mut rows)?;
         let mut is_damaged = false;
-        self.trouble.attempt(|| match self.table.tree.apply_batch(rows.uncounted()) {
-            Err(sled::Error::Corruption { .. }) => {
-                is_damaged = true;
-                Ok(())
+        self.trouble.attempt(|| {
+            for piece in batch::pieces(rows.iter().collect()) {
+                let _room = self.sink.engine.room(piece.cost())?;
+                match self.table.tree.apply_batch(piece.batch()) {
+                    Err(sled::Error::Corruption { .. }) => {
+                        is_damaged = true;
+                        break;
+                    }
+                    written => written.map_err(|error| Cause::engine("write failed", &error))?,
+                }
             }
-            written => written.map_err(|error| Cause::engine("write failed", &error)),
+            Ok(())
         })?;
         if is_damaged && let [first, rest @ ..] = derived {
             // Into a damaged page nothing can be written. Rows that are lost are made anew, so only those are left out.
@@ -118,7 +124,7 @@ impl Session {
                 .append(*batch, &rows, pending.stored())
                 .map_err(|error| Cause::system("write failed", &error))?;
             tracing::trace!(target: WRITER_POINT, "journaled");
-            self.sink.syncer.sync_journal(file).map_err(|error| Cause::system("sync failed", &error))
+            self.sink.engine.syncer.sync_journal(file).map_err(|error| Cause::system("sync failed", &error))
         });
         self.writing.end();
         written?;
@@ -140,7 +146,7 @@ impl Session {
 
     /// Whether it has failed: the threads of the engine fail by themselves, too, and then even reads may.
     pub(super) fn has_failed(&self) -> bool {
-        if let Some(error) = self.sink.wake()
+        if let Some(error) = self.sink.engine.wake()
             // No other session would read a damaged page better.
             && !matches!(error, sled::Error::Corruption { .. })
         {
@@ -162,7 +168,7 @@ impl Session {
             if begun.elapsed() > within {
                 return false;
             }
-            self.sink.wake();
+            self.sink.engine.wake();
             std::thread::sleep(pause);
         }
         true

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::Command, time::Instant};
 use anyhow::{Context, Result, ensure};
 use lochan_tests_faults::{
     cuts::{self, Cut, Found},
-    disk::{self, Event, EventKind, Fate, Preload, read_record},
+    disk::{self, Event, EventKind, Fate, Preload, REUSE_BYTES, read_record, unsynced_at_reuse},
     rng::Rng,
     shard::Shard,
     work::{CrowdCheck, Mark, ScriptCheck, marks},
@@ -102,14 +102,22 @@ pub fn run(args: &Args) -> Result<bool> {
 }
 
 fn tell(what: &str, args: &Args, seed: u64, run: &Recorded, found: &Found, began: Instant) -> Result<bool> {
+    let unsynced = unsynced_at_reuse(&run.events);
     let text = format!(
-        "power-cut {what}: seed {seed}, shard {}: {} recorded calls, {} disks in {} s",
+        "power-cut {what}: seed {seed}, shard {}: {} recorded calls, at most {} KiB unsynced when a segment was used anew, \
+         {} disks in {} s",
         args.shard,
         run.events.len(),
+        unsynced / 1024,
         found.disks,
         began.elapsed().as_secs()
     );
-    report(&text, &found.violations)
+    let mut violations = found.violations.clone();
+    if unsynced > REUSE_BYTES {
+        violations
+            .push("a segment of the log may have been used anew before what frees it was synced".into());
+    }
+    report(&text, &violations)
 }
 
 /// One run of the work, recorded.

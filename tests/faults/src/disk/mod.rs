@@ -16,6 +16,7 @@ mod image;
 mod model;
 mod preload;
 mod record;
+mod reuse;
 #[cfg(test)]
 mod tests;
 
@@ -23,3 +24,4 @@ pub use image::{Fate, Tear};
 pub use model::Disk;
 pub use preload::{Action, Calls, Control, Preload, Strike, build};
 pub use record::{Event, EventKind, read_record};
+pub use reuse::{REUSE_BYTES, unsynced_at_reuse};

@@ -37,6 +37,11 @@ const MAIN: &str = "main";
 const ROW_BYTES: [u64; 6] = [4_700, 4_991, 4_992, 4_993, 5_200, 16_000];
 /// Objects of a commit in such a script: more than a leaf of the engine holds.
 const LARGE_ROWS: u64 = 20;
+/// One commit in so many of such a script is a batch that fills several segments of the engine's log.
+const HUGE_ONE_IN: u64 = 20;
+/// Objects of such a commit, and the size of each, in bytes: 2.5 MB.
+const HUGE_OBJECTS: u64 = 125;
+const HUGE_OBJECT_BYTES: u64 = 20_000;
 
 /// What the script writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -237,6 +242,11 @@ impl Script {
             let mut rng = Rng::new(self.count);
             for number in 0..LARGE_ROWS {
                 attach(&mut request, *rng.pick(&ROW_BYTES).unwrap_or(&1), self.count * LARGE_ROWS + number);
+            }
+            if self.count % HUGE_ONE_IN == HUGE_ONE_IN / 2 {
+                for number in 0..HUGE_OBJECTS {
+                    attach(&mut request, HUGE_OBJECT_BYTES, !(self.count * HUGE_OBJECTS + number));
+                }
             }
         }
         self.engine.commit(request).await.map(drop)

@@ -4,6 +4,7 @@
 use std::os::unix::fs::FileExt;
 
 use super::{damage::copy, *};
+use crate::engine_log::{SEGMENT_BYTES, header};
 
 const COMMITS: u64 = 120;
 const OBJECTS_A_COMMIT: u64 = 20;
@@ -38,6 +39,14 @@ async fn fill(config: &SledConfig) -> Vec<(ObjectKind, ObjectId)> {
     made
 }
 
+/// Which segment of the file holds the end of the log.
+fn end_of_the_log(config: &SledConfig) -> u64 {
+    let bytes = std::fs::read(config.path.join("sled/db")).unwrap();
+    let position = |segment: &[u8]| header(segment.first_chunk().unwrap()).map(|(position, _)| position);
+    let segments = bytes.chunks(SEGMENT_BYTES).map(position).zip(0..);
+    segments.max_by_key(|(position, _)| *position).unwrap().1
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_bit_of_a_log_without_a_snapshot_costs_one_page() {
     let folder = tempfile::tempdir().unwrap();
@@ -45,13 +54,17 @@ async fn one_bit_of_a_log_without_a_snapshot_costs_one_page() {
     let made = fill(&sound).await;
     let length = std::fs::metadata(sound.path.join("sled/db")).unwrap().len();
     assert!(length > 4 << 20, "{length}");
+    let end = end_of_the_log(&sound);
     let mut refused = 0;
     for trial in 0..TRIALS {
+        let at = length * trial / TRIALS + 4_321;
+        // The engine reads that segment again, whatever a snapshot says.
+        if at / SEGMENT_BYTES as u64 == end {
+            continue;
+        }
         let hurt = SledConfig::new(folder.path().join(format!("hurt {trial}")));
         copy(&sound.path, &hurt.path);
         let main = std::fs::File::options().read(true).write(true).open(hurt.path.join("sled/db")).unwrap();
-        // Nowhere near the end, which was not acknowledged otherwise.
-        let at = (length - (1 << 20)) * trial / TRIALS + 4_321;
         let mut byte = [0];
         main.read_exact_at(&mut byte, at).unwrap();
         main.write_all_at(&[byte[0] ^ 4], at).unwrap();

@@ -19,13 +19,13 @@ const BATCHES: u64 = 60;
 
 /// Everything that a store promises.
 #[derive(Debug, PartialEq)]
-struct Whole {
+pub(super) struct Whole {
     point: Point,
     log: Vec<RefLogEntry>,
     objects: Vec<(ObjectKind, ObjectId)>,
 }
 
-async fn whole(store: &SledStore) -> Result<Whole, StoreError> {
+pub(super) async fn whole(store: &SledStore) -> Result<Whole, StoreError> {
     let (point, _) = store.point().await?;
     let mut log = Vec::new();
     for name in store.ref_log_names(None, usize::MAX).await? {

@@ -325,11 +325,13 @@ fn with_positions(
     session.positions.close();
     let (tell, told) = channel();
     let told = Mutex::new(told);
-    let write = move |_: &sled::Tree, _: &mut crate::positions::Run| {
+    let write = move |_: &crate::engine::Engine, _: &mut crate::positions::Run| {
         told.lock().unwrap().recv().unwrap();
-        end()
+        end().map_err(|error| crate::trouble::Cause::engine("write failed", &error))
     };
-    session.positions = Positions::open_with(session.table.tree.clone(), trouble, write).unwrap().0;
+    let engine = Arc::clone(&session.sink.engine);
+    let missing = Positions::find(&engine.tree, u64::MAX).unwrap();
+    session.positions = Positions::open_with(engine, missing, trouble, write).unwrap();
     (session, tell)
 }
 

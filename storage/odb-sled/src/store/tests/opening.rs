@@ -201,3 +201,19 @@ async fn what_was_acknowledged_survives_a_kill() {
         acknowledged = found.number;
     }
 }
+
+#[tokio::test]
+async fn a_start_that_fails_leaves_the_mark_to_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let store = SledStore::open(&config).unwrap();
+    land(&store, moved(None, &commit("first"))).await;
+    settle(&store);
+    session(&store).positions.close();
+    session(&store).sink.engine.tree.insert(crate::keys::watermark(), b"no number").unwrap();
+    drop(store);
+    let marked = || fs::read(config.path.join(crate::mark::NAME)).unwrap();
+    let before = marked();
+    assert!(matches!(SledStore::open(&config), Err(StoreError::Corrupt { .. })));
+    assert!(marked() == before);
+}
