@@ -110,13 +110,17 @@ pub(crate) struct Segment {
 
 /// The segments from the one in which the log was stable, as the newest headers say, to the end.
 fn newest(file: &File) -> io::Result<Vec<Segment>> {
-    let mut found = segments(file)?;
+    Ok(end_of(segments(file)?))
+}
+
+/// Of these segments those from the one in which the log was stable, as the newest headers say, to the end.
+pub(crate) fn end_of(mut found: Vec<Segment>) -> Vec<Segment> {
     let stable = found.iter().map(|segment| segment.stable).max().unwrap_or_default();
-    let lowest = stable - stable % SEGMENT_BYTES as u64;
+    let lowest = begin(stable);
     found.retain(|segment| segment.position >= lowest);
     found.sort_by_key(|segment| segment.position);
     found.truncate(SEGMENTS_MAX);
-    Ok(found)
+    found
 }
 
 /// All segments with a sound header.
@@ -246,6 +250,22 @@ pub(crate) fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
         }
     }
     if has_changed { file.sync_all() } else { Ok(()) }
+}
+
+/// Makes the end of the log what it was when it was copied, whatever has been written since.
+pub(crate) fn restore(file: &File, copy: &[u8]) -> io::Result<()> {
+    let saved = |(offset, bytes): (u64, &[u8])| decode_header(bytes.first_chunk()?, offset);
+    let copied: Vec<Segment> = decode(copy).filter_map(saved).collect();
+    let Some(lowest) = copied.iter().map(|segment| segment.position).min() else { return Ok(()) };
+    let mut new = segments(file)?;
+    new.retain(|found| {
+        found.position >= lowest && !copied.iter().any(|copied| copied.offset == found.offset)
+    });
+    take_out(file, &new)?;
+    for (offset, bytes) in decode(copy) {
+        file.write_all_at(bytes, offset)?;
+    }
+    file.sync_all()
 }
 
 /// Reads until `bytes` are full or the file ends; how many were read.

@@ -1,15 +1,19 @@
-//! A log that a power cut has torn, and a second try at it.
+//! A log that a power cut has torn.
 //!
 //! The header of a segment says how far the log was stable when it was begun, and sled calls stable what it has handed to
 //! `sync_file_range`. Where several segments were begun between two syncs of ours, a power cut may tear one of them and
 //! keep the next. sled reads the torn one up to the tear and goes on with the next, as if nothing were missing between. Then
-//! a page may have no beginning, and sled cannot open its files; or rows are missing, which are counted where a tear is
-//! found.
+//! a page may have no beginning, and sled cannot open its files or read that page; or rows are missing.
 //!
-//! From outside such a segment looks like one that was free and is being used anew, behind which everything is sound. So the
-//! files are opened as they are first. Only if that fails, what follows the tear is taken out, as if the power had
-//! been cut a little sooner, and the store is opened once more: the rows are counted, and the journal must lead
-//! from there to the last batch. If that fails too, what was taken out is put back, and the store is refused.
+//! So what follows the tear is taken out first, as if the power had been cut a little sooner. Then the rows are counted,
+//! and the journal must lead from there to the last batch. It cannot be the other way round: opening the log as it is,
+//! sled overwrites with zeros the segments that are free if what follows the tear counts, and writes a snapshot that leads
+//! there, even where it turns out later that a page cannot be read. Segments that are free without what follows are free
+//! with it too, or are among those taken out, so that this way back is open.
+//!
+//! From outside a torn segment looks like one that was free and is being used anew, behind which everything is sound, if the mark
+//! is late. Taking that out is no loss as long as the journal leads on; where it does not, the end of the log is made what it was,
+//! and the files are opened as they are.
 
 use std::{
     fs::File,
@@ -17,12 +21,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use lochan_storage_odb::StoreError;
+
 use crate::{
     engine_log,
     tail::{self, SEGMENT_BYTES, Segment, begin},
 };
 
-/// What was taken out, until the store is known to be sound without it.
+/// The end of the log as it was, until the store is known to be sound without a part of it.
 const TORN: &str = "TORN";
 /// Segments taken out, at most: far more than are begun between two syncs.
 const SEGMENTS_MAX: usize = 64;
@@ -32,29 +38,54 @@ pub(crate) fn is_suspected(engine: &Path) -> io::Result<bool> {
     Ok(copy_of(engine).try_exists()? || !behind(&File::open(engine.join("db"))?, engine)?.is_empty())
 }
 
+/// Opens a store on the engine in this folder; where the log is torn and that is to be `mended`, without what follows the tear,
+/// and only if that fails as it is.
+pub(crate) fn open<T>(
+    engine: &Path,
+    mended: bool,
+    open: &impl Fn() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let failed = |error| StoreError::Open(format!("cannot mend the end of the log: {error}"));
+    // Of a start that was cut off in between.
+    undo(engine).map_err(failed)?;
+    if !mended || !cut(engine).map_err(failed)? {
+        return open();
+    }
+    tracing::warn!("the log is torn: it is opened without what follows the tear");
+    open().or_else(|error| {
+        tracing::warn!(%error, "that fails: it is opened as it is");
+        undo(engine).map_err(failed)?;
+        open()
+    })
+}
+
 /// Takes out what follows a tear, if there is one; whether there was. The engine must not be open.
-pub(crate) fn cut(engine: &Path) -> io::Result<bool> {
+fn cut(engine: &Path) -> io::Result<bool> {
     let file = File::options().read(true).write(true).open(engine.join("db"))?;
     let behind = behind(&file, engine)?;
     if behind.is_empty() || behind.len() > SEGMENTS_MAX {
         return Ok(false);
     }
+    // The engine overwrites what follows the end that it finds, which may lie in front of the tear.
+    let mut kept = tail::segments(&file)?;
+    kept.retain(|segment| !behind.contains(segment));
+    let kept = tail::end_of(kept);
     let copy = copy_of(engine);
-    tail::keep(&copy, &tail::encode(&file, &behind)?)?;
+    tail::keep(&copy, &tail::encode(&file, &[kept, behind.clone()].concat())?)?;
     tail::take_out(&file, &behind)?;
     // It would put them back.
     tail::remove(&copy.with_file_name(tail::TAIL))?;
     Ok(true)
 }
 
-/// Puts back what was taken out, if that has not been accepted.
-pub(crate) fn undo(engine: &Path) -> io::Result<()> {
+/// Makes the end of the log what it was, if that it was cut off has not been accepted.
+fn undo(engine: &Path) -> io::Result<()> {
     let copy = copy_of(engine);
     let segments = tail::kept(&copy)?;
-    if segments.is_empty() {
-        return Ok(());
+    if !segments.is_empty() {
+        tail::restore(&File::options().read(true).write(true).open(engine.join("db"))?, &segments)?;
+        tail::remove(&copy.with_file_name(tail::TAIL))?;
     }
-    tail::put_back(&File::options().read(true).write(true).open(engine.join("db"))?, &segments)?;
     tail::remove(&copy)
 }
 
@@ -96,6 +127,8 @@ fn behind(file: &File, engine: &Path) -> io::Result<Vec<Segment>> {
 
 #[cfg(test)]
 mod tests {
+    use std::{cell::RefCell, os::unix::fs::FileExt as _};
+
     use super::*;
     use crate::{
         mark::{Mark, MarkFile},
@@ -149,6 +182,48 @@ mod tests {
             assert_eq!(std::fs::read(engine.join("db")).unwrap(), whole);
             assert_eq!(is_suspected(&engine).unwrap(), is_cut);
         }
+    }
+
+    #[test]
+    fn a_torn_log_is_opened_without_what_follows_the_tear_and_only_then_as_it_is() {
+        let (_folder, engine) = torn(9, 9);
+        let seen = RefCell::new(Vec::new());
+        let refused = || {
+            seen.borrow_mut().push(there(&engine));
+            Err::<(), _>(StoreError::Read(format!("try {}", seen.borrow().len())))
+        };
+        let (cut, whole) = (vec![true, true, false, false], vec![true; 4]);
+        // A start that was cut off in between begins anew.
+        super::cut(&engine).unwrap();
+        let error = super::open(&engine, true, &refused).unwrap_err();
+        assert!(error.to_string().contains("try 2"), "{error}");
+        assert_eq!(seen.take(), [cut.clone(), whole.clone()]);
+        assert!(super::open(&engine, false, &refused).is_err());
+        assert_eq!(seen.take(), [whole]);
+        super::open(&engine, true, &|| {
+            seen.borrow_mut().push(there(&engine));
+            accept(&engine).map_err(|error| StoreError::Read(error.to_string()))
+        })
+        .unwrap();
+        assert_eq!(seen.take(), [cut]);
+    }
+
+    #[test]
+    fn whatever_was_written_over_the_end_is_taken_back_with_what_was_cut_off() {
+        let (_folder, engine) = torn(9, 9);
+        let whole = std::fs::read(engine.join("db")).unwrap();
+        assert!(cut(&engine).unwrap());
+        let file = File::options().write(true).open(engine.join("db")).unwrap();
+        // An end in front of the tear, the torn segment in zeros, and a new one where another was, and behind all.
+        file.write_all_at(&vec![0; SEGMENT_BYTES], SEGMENT_BYTES as u64).unwrap();
+        file.write_all_at(&[0; 999], 20_000).unwrap();
+        for place in [3, 4] {
+            file.write_all_at(&segment(SEGMENT, SEGMENT - 1), place * SEGMENT_BYTES as u64).unwrap();
+        }
+        undo(&engine).unwrap();
+        let after = std::fs::read(engine.join("db")).unwrap();
+        assert!(after[..whole.len()] == whole && after[whole.len()..].iter().all(|byte| *byte == 0));
+        assert!(!copy_of(&engine).exists());
     }
 
     #[test]

@@ -95,28 +95,6 @@ pub(super) enum Current {
     },
 }
 
-/// Opens the first session; where that fails and the log is torn, once more without what follows the tear.
-fn open_torn_or_not(
-    engine: &Path,
-    trust: Trust,
-    open: &impl Fn() -> Result<Session, StoreError>,
-) -> Result<Session, StoreError> {
-    let failed = |error| StoreError::Open(format!("cannot mend the end of the log: {error}"));
-    // Of a start that was cut off in between.
-    tear::undo(engine).map_err(failed)?;
-    open().or_else(|error| {
-        if trust == Trust::Nothing || !tear::cut(engine).map_err(failed)? {
-            return Err(error);
-        }
-        tracing::warn!(%error, "the log is torn: it is opened without what follows the tear");
-        open().or_else(|again| {
-            tracing::warn!(error = %again, "that fails too");
-            tear::undo(engine).map_err(failed)?;
-            Err(error)
-        })
-    })
-}
-
 impl Keeper {
     /// Opens the first session. `main` is the engine's main file; nobody waits longer than `answer_wait` for a write.
     pub(super) fn open(
@@ -144,7 +122,7 @@ impl Keeper {
             let trouble = Arc::new(Trouble::none(Arc::clone(&bell)));
             Session::open(&folder, how, Arc::clone(&syncer), &journal, trouble, 0)
         };
-        let mut session = open_torn_or_not(&engine, trust, &open)?;
+        let mut session = tear::open(&engine, trust == Trust::Marked, &open)?;
         if session.upgrade(&folder)? {
             drop(session);
             session = open()?;
