@@ -7,15 +7,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::Mutex;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use lochan_storage::{StoreConfig, StoreError, Sweep};
 use tokio::time::sleep;
 
 use crate::load::{self, Load};
-use crate::process::{Place, Server};
+use crate::process::{Ended, Place, Server};
 use crate::rng::Rng;
 
 /// Writers that fill the store.
@@ -26,6 +27,8 @@ const FILL_COMMITS: usize = 150;
 const FILL_POLL_MS: u64 = 20;
 /// Longest time of one trial.
 const TRIAL_WAIT_MAX: Duration = Duration::from_secs(60);
+/// Longest run of `lochan-server fsck`; less than a trial may take, so that it is ended before the program is.
+const FSCK_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Objects read in one piece.
 const PAGE: usize = 500;
 /// Their bytes, about.
@@ -79,6 +82,15 @@ struct Whole {
     objects: Vec<String>,
 }
 
+/// Held while `lochan-server fsck` runs.
+static FSCK: Mutex<()> = Mutex::new(());
+
+/// What the threads tell.
+enum Told {
+    Begun(u64),
+    Ended(u64, Result<(String, Verdict)>),
+}
+
 /// Fills two stores, one ended in order and one killed, and damages copies of them.
 pub async fn run(plan: &Plan) -> Result<Report> {
     let mut sound = Vec::new();
@@ -95,21 +107,39 @@ pub async fn run(plan: &Plan) -> Result<Report> {
             scope.spawn(move || {
                 for trial in plan.trials.clone().filter(|trial| trial % threads as u64 == thread) {
                     let Some((folder, expected)) = sound.get((trial % 2) as usize) else { return };
+                    // Whoever is told waits until all have ended.
+                    let _ = tell.send(Told::Begun(trial));
                     let outcome = one(plan, trial, folder, expected, &scratch.join(trial.to_string()));
-                    if tell.send((trial, outcome)).is_err() {
-                        return;
-                    }
+                    let _ = tell.send(Told::Ended(trial, outcome));
                 }
             });
         }
         drop(tell);
-        for _ in plan.trials.clone() {
-            match told.recv_timeout(TRIAL_WAIT_MAX) {
-                Ok((_, Ok((file, verdict)))) => *report.counts.entry((file, verdict)).or_default() += 1,
-                Ok((trial, Err(error))) => report.violations.push(format!("trial {trial}: {error:#}")),
-                Err(_) => {
+        // When each trial under way must have ended.
+        let mut under_way: BTreeMap<u64, Instant> = BTreeMap::new();
+        loop {
+            let next = under_way.iter().min_by_key(|(_, until)| **until);
+            let wait =
+                next.map_or(TRIAL_WAIT_MAX, |(_, until)| until.saturating_duration_since(Instant::now()));
+            match told.recv_timeout(wait) {
+                Ok(Told::Begun(trial)) => {
+                    under_way.insert(trial, Instant::now() + TRIAL_WAIT_MAX);
+                }
+                Ok(Told::Ended(trial, outcome)) => {
+                    under_way.remove(&trial);
+                    match outcome {
+                        Ok((file, verdict)) => *report.counts.entry((file, verdict)).or_default() += 1,
+                        Err(error) => report.violations.push(format!("trial {trial}: {error:#}")),
+                    }
+                }
+                // All threads have ended.
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
                     // The thread that waits cannot be ended; the process can.
-                    report.violations.push("a trial does not end".to_owned());
+                    let what = next.map_or("no trial begins".to_owned(), |(trial, _)| {
+                        format!("trial {trial} does not end")
+                    });
+                    report.violations.push(what);
                     give_up(plan, &report);
                 }
             }
@@ -121,6 +151,8 @@ pub async fn run(plan: &Plan) -> Result<Report> {
 
 #[expect(clippy::print_stderr, reason = "the last word of a program that cannot go on")]
 fn give_up(plan: &Plan, report: &Report) -> ! {
+    // The process that is under way ends before this one.
+    let _fsck = FSCK.lock();
     eprintln!("seed {}: {:#?}", plan.seed, report.violations);
     std::process::exit(1)
 }
@@ -172,7 +204,7 @@ fn one(plan: &Plan, trial: u64, sound: &Path, expected: &Whole, folder: &Path) -
     let (file, how) = damage(&store, &mut rng)?;
     let kind = kind(&file);
     let show_fsck = trial.is_multiple_of(FSCK_EVERY);
-    let seen = if show_fsck { Some(fsck(plan, folder)?) } else { None };
+    let seen = if show_fsck { Some(fsck(&plan.program, folder, FSCK_WAIT_MAX)?) } else { None };
     let looked = catch_unwind(AssertUnwindSafe(|| look(&store, expected)));
     let told = looked.unwrap_or_else(|_| Err(anyhow::anyhow!("a panic got out")));
     let verdict = told.with_context(|| format!("seed {}: {file} {how}", plan.seed))?;
@@ -232,18 +264,17 @@ async fn whole(store: &dyn Sweep) -> Result<Whole, StoreError> {
 }
 
 /// What `lochan-server fsck` says: whether it is content, and its report.
-fn fsck(plan: &Plan, folder: &Path) -> Result<(bool, String)> {
+fn fsck(program: &Path, folder: &Path, wait: Duration) -> Result<(bool, String)> {
     let copied = folder.join("shown");
     copy(&folder.join("store"), &copied.join("store"))?;
-    let output = std::process::Command::new(&plan.program)
-        .args(["fsck", "--log-level", "error", "--data-dir"])
-        .arg(&copied)
-        .output()?;
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let place = Place::new(program.to_owned(), folder);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let _alone = FSCK.lock();
+    let Ended { is_well, text } =
+        runtime.block_on(place.run_within(wait, &["fsck", "--log-level", "error"], &copied))?;
     // A store that cannot even be looked at in a copy is refused in so many words.
     let text = if text.contains("lochan-server:") { format!("{text}DAMAGED") } else { text };
-    Ok((output.status.success(), text))
+    Ok((is_well, text))
 }
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
@@ -307,4 +338,39 @@ fn damage(store: &Path, rng: &mut Rng) -> Result<(String, String)> {
 /// The file without what changes in its name.
 fn kind(file: &str) -> String {
     file.split_once("snap.").map_or(file.to_owned(), |(folder, _)| format!("{folder}snap"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn an_fsck_that_takes_too_long_is_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("store")).unwrap();
+        let program = folder.path().join("program");
+        // By another process: a child of another test could still hold what this one has opened for writing.
+        let write = "printf '#!/bin/sh\\nwhile :; do sleep 1; done\\n' > program && chmod +x program";
+        let written = Command::new("sh").args(["-c", write]).current_dir(&folder).status().unwrap();
+        assert!(written.success());
+        let error = fsck(&program, folder.path(), Duration::from_millis(500)).unwrap_err();
+        assert!(error.to_string().contains("did not end in time"), "{error:#}");
+        // It is killed, which takes effect a moment later.
+        let begun = Instant::now();
+        while is_running(&program) {
+            assert!(begun.elapsed() < Duration::from_secs(20), "it goes on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Whether a process has this path in its command line.
+    fn is_running(program: &Path) -> bool {
+        let command =
+            |entry: std::io::Result<fs::DirEntry>| fs::read(entry.ok()?.path().join("cmdline")).ok();
+        fs::read_dir("/proc").unwrap().filter_map(command).any(|line| {
+            line.split(|byte| *byte == 0).any(|word| word == program.as_os_str().as_encoded_bytes())
+        })
+    }
 }

@@ -85,9 +85,14 @@ impl Place {
 
     /// Runs a subcommand on a data folder.
     pub async fn run(&self, arguments: &[&str], data: &Path) -> Result<Ended> {
+        self.run_within(Duration::from_secs(FSCK_WAIT_S_MAX), arguments, data).await
+    }
+
+    /// Runs a subcommand on a data folder, and ends it if it takes longer than `wait`.
+    pub async fn run_within(&self, wait: Duration, arguments: &[&str], data: &Path) -> Result<Ended> {
         let mut command = self.command()?;
         command.args(arguments).arg("--data-dir").arg(data).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = timeout(Duration::from_secs(FSCK_WAIT_S_MAX), command.output())
+        let output = timeout(wait, command.output())
             .await
             .with_context(|| format!("{arguments:?} did not end in time"))??;
         let text =
