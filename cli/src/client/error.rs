@@ -216,6 +216,7 @@ impl Refusal {
             (false, _) => lower_first(message),
             (true, 401) => "the server wants a token, or a valid one (401)".to_owned(),
             (true, 403) => "the server does not allow it (403)".to_owned(),
+            (true, 413) => "the request is larger than the server takes (413)".to_owned(),
             (true, 429) => "the server is too busy (429)".to_owned(),
             (true, 503) => "the server is out of service for now (503)".to_owned(),
             (true, status) => format!("the server answered with {status}"),

@@ -7,13 +7,16 @@ mod pages;
 mod resolve;
 mod stream;
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use lochan_api_spec::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use lochan_api_spec::ext::model::ErrorCode as ExtCode;
 use lochan_api_spec::nessie::model::ErrorCode as NessieCode;
 use lochan_api_spec::syntax::query::QueryParams;
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER,
+};
 use reqwest::{Response, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,6 +31,12 @@ const CONNECT_TIMEOUT_S: u64 = 5;
 
 /// The largest answer taken, in bytes: far above any page, far below what would exhaust a machine.
 const ANSWER_BYTES_MAX: usize = 256 << 20;
+
+/// Bodies from this size on may be refused for it, in bytes.
+const LARGE_BODY_BYTES: usize = 4 << 20;
+
+/// How long they wait for that.
+const LARGE_BODY_PAUSE: Duration = Duration::from_millis(200);
 
 /// A server of the Nessie API v2.
 pub struct Client {
@@ -105,7 +114,8 @@ impl Client {
         let call = Call::new(&self.root, &E::INFO, &path);
         let mut request = self.request(&E::INFO, &path, &query.to_query()).await?;
         if let Some(body) = body {
-            request = request.json(body);
+            let bytes = serde_json::to_vec(body).map_err(|error| call.unsendable(&error))?;
+            request = with_json(request, bytes);
         }
         let response = request.send().await.map_err(|error| call.failed(&error))?;
         let bytes = call.accept(response).await?;
@@ -131,6 +141,21 @@ impl Client {
             None => request,
         })
     }
+}
+
+/// A request with a body. A large one waits a moment behind its head, where a server may refuse it: one that then closes the
+/// connection breaks the sending, and its answer would be lost.
+fn with_json(request: reqwest::RequestBuilder, bytes: Vec<u8>) -> reqwest::RequestBuilder {
+    let request = request.header(CONTENT_TYPE, "application/json");
+    if bytes.len() < LARGE_BODY_BYTES {
+        return request.body(bytes);
+    }
+    let length = bytes.len();
+    let later = futures::stream::once(async move {
+        tokio::time::sleep(LARGE_BODY_PAUSE).await;
+        Ok::<_, Infallible>(bytes)
+    });
+    request.header(CONTENT_LENGTH, length).body(reqwest::Body::wrap_stream(later))
 }
 
 fn seconds_to_wait(response: &Response) -> Option<u64> {
@@ -191,6 +216,10 @@ impl<'a> Call<'a> {
         } else {
             Error::Broken { request: self.request.clone(), reason }
         }
+    }
+
+    fn unsendable(&self, error: &serde_json::Error) -> Error {
+        Error::Setup { endpoint: self.root.to_owned(), reason: error.to_string() }
     }
 
     fn unreadable(&self, reason: String) -> Error {

@@ -15,6 +15,7 @@
 //! | time for the body | [`BODY_READ_TIMEOUT`] | 408 |
 //! | time between two pieces of a stream, both ways | [`STREAM_STALL_TIMEOUT`] | 408; an export is broken off |
 //! | line and part of a stream | `LINE_BYTES_MAX`, `PART_BYTES_MAX` of `api-spec` | 413, 400 |
+//! | rest of a body that is answered unread | [`UNREAD_BODY_BYTES_MAX`], [`UNREAD_BODY_TIMEOUT`] | connection closed |
 //! | time for a read | [`READ_TIMEOUT`] | 503 with `Retry-After` |
 //! | time until a write is admitted | [`ADMISSION_TIMEOUT`] | 429 with `Retry-After`; never after admission |
 //! | time to finish at shutdown | [`DRAIN_TIMEOUT`] | connections closed |
@@ -53,6 +54,10 @@ pub const REQUEST_ID_BYTES_MAX: usize = 128;
 pub const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(75);
 /// Time for the whole body of a request.
 pub const BODY_READ_TIMEOUT: Duration = Duration::from_secs(60);
+/// What is read of a body after its request was answered, so that its client comes to read the answer, in bytes.
+pub const UNREAD_BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Time for the same.
+pub const UNREAD_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time between two pieces of a stream, read or written.
 pub const STREAM_STALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time for a read.

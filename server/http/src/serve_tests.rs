@@ -5,7 +5,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::*;
-use crate::limits::CONNECTIONS_MAX;
+use crate::extract::ReadOn;
+use crate::limits::{CONNECTIONS_MAX, UNREAD_BODY_TIMEOUT};
 
 const ASK: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -72,6 +73,60 @@ async fn a_head_that_takes_too_long_closes_the_connection() {
     stream.read_to_end(&mut rest).await.unwrap();
     let waited = begun.elapsed();
     assert!(waited >= HEADER_READ_TIMEOUT - blink && waited <= HEADER_READ_TIMEOUT + blink, "{waited:?}");
+}
+
+/// A loop that refuses everything unread.
+async fn start_refusing() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let answer = |request: Request<Incoming>| async {
+        let waits = request.headers().contains_key("expect");
+        drop(ReadOn::new(request.into_body(), waits));
+        Response::builder().status(413).body(Full::<Bytes>::default()).unwrap()
+    };
+    tokio::spawn(serve(listener, answer, CONNECTIONS_MAX, std::future::pending(), Duration::ZERO));
+    address
+}
+
+/// Clients that write all and read only then, as most do.
+#[tokio::test]
+async fn a_refusal_reaches_a_client_that_is_still_sending() {
+    let mut stream = TcpStream::connect(start_refusing().await).await.unwrap();
+    for _ in 0..2 {
+        let size = 12 * 1024 * 1024;
+        let head = format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(&vec![b' '; size]).await.unwrap();
+        assert_eq!(first_line(&mut stream).await, "HTTP/1.1 413");
+        let mut byte = [0];
+        let mut seen = Vec::new();
+        while !seen.ends_with(b"\r\n\r\n") {
+            stream.read_exact(&mut byte).await.unwrap();
+            seen.extend(byte);
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_waits_to_be_asked_for_a_body_is_not_asked() {
+    let mut stream = TcpStream::connect(start_refusing().await).await.unwrap();
+    let head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n";
+    stream.write_all(head).await.unwrap();
+    assert_eq!(first_line(&mut stream).await, "HTTP/1.1 413");
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await.unwrap();
+}
+
+/// What is read on is bounded.
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_come_is_given_up() {
+    let mut stream = TcpStream::connect(start_refusing().await).await.unwrap();
+    stream.write_all(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1").await.unwrap();
+    assert_eq!(first_line(&mut stream).await, "HTTP/1.1 413");
+    let begun = tokio::time::Instant::now();
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await.unwrap();
+    assert!(begun.elapsed() >= UNREAD_BODY_TIMEOUT && begun.elapsed() < 2 * UNREAD_BODY_TIMEOUT);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures::FutureExt;
+use http::header::EXPECT;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Body;
@@ -16,7 +17,7 @@ use tracing::Instrument;
 
 use crate::error::{self, Refusal};
 use crate::extract::{
-    BodyBudget, ClientSpec, Credential, Lines, PresenceGuard, ReadBody, Req, RequestId, RequestIds,
+    BodyBudget, ClientSpec, Credential, Lines, PresenceGuard, ReadBody, ReadOn, Req, RequestId, RequestIds,
     accepts_gzip, accepts_json, check_content_type, check_nessie_body, check_nessie_content_type,
     check_repository_config, read_body,
 };
@@ -76,6 +77,7 @@ impl<A: Send + Sync + 'static> Service<A> {
         let (mut parts, body) = request.into_parts();
         let credential = Credential::take(&mut parts.headers);
         let id = self.ids.of(&parts.headers);
+        let body = ReadOn::new(body, parts.headers.contains_key(EXPECT));
         let takes_gzip = accepts_gzip(&parts.headers);
         let routed = router::route(&parts.method, parts.uri.path());
         let face = Face::of(&routed, &parts);

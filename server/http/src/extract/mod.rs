@@ -7,6 +7,7 @@ mod json;
 mod lines;
 mod media;
 mod presence;
+mod read_on;
 mod request;
 mod request_id;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub(crate) use media::{
 };
 pub use presence::Presence;
 pub(crate) use presence::PresenceGuard;
+pub(crate) use read_on::ReadOn;
 pub use request::{ClientSpec, Proxy, Req, decode_segment};
 pub use request_id::RequestId;
 pub(crate) use request_id::RequestIds;
