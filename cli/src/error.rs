@@ -119,6 +119,9 @@ pub enum Error {
     /// A key that the settings file does not set.
     #[error("'{0}' is not set in the settings file")]
     NotSet(String),
+    /// A person did not want to wait any longer. No change was on its way.
+    #[error("given up")]
+    GivenUp,
     /// Output could not be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
@@ -174,6 +177,7 @@ impl Error {
             | Self::NothingCalled { .. }
             | Self::NoLogEntry(..)
             | Self::NotSet(_) => Kind::NotFound,
+            Self::GivenUp => Kind::Unavailable,
             Self::Output(_) | Self::Json(_) => Kind::Bug,
         }
     }

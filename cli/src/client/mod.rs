@@ -7,6 +7,7 @@ mod pages;
 mod resolve;
 mod stream;
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -43,6 +44,8 @@ pub struct Client {
     http: reqwest::Client,
     root: String,
     bearer: auth::Bearer,
+    /// The change that is on its way.
+    changing: RefCell<Option<String>>,
 }
 
 impl Client {
@@ -73,7 +76,7 @@ impl Client {
         }
         let bearer = auth::Bearer::new(&settings.credentials).map_err(cannot)?;
         let http = builder.build().map_err(|error| cannot(error::chain(&error)))?;
-        Ok(Self { http, root: settings.endpoint.clone(), bearer })
+        Ok(Self { http, root: settings.endpoint.clone(), bearer, changing: RefCell::default() })
     }
 
     /// Calls an endpoint that takes no body.
@@ -117,9 +120,25 @@ impl Client {
             let bytes = serde_json::to_vec(body).map_err(|error| call.unsendable(&error))?;
             request = with_json(request, bytes);
         }
-        let response = request.send().await.map_err(|error| call.failed(&error))?;
-        let bytes = call.accept(response).await?;
+        let bytes = self.exchange(&call, request).await?;
         serde_json::from_slice(&bytes).map_err(|error| call.unreadable(error.to_string()))
+    }
+
+    /// Sends a request and reads its answer. Whoever does not wait for it asks [`Client::given_up`] what that means.
+    async fn exchange(&self, call: &Call<'_>, request: reqwest::RequestBuilder) -> Result<Vec<u8>, Error> {
+        self.changing.replace(call.mutates.then(|| call.request.clone()));
+        let answer = match request.send().await {
+            Ok(response) => call.accept(response).await,
+            Err(error) => Err(call.failed(&error)),
+        };
+        self.changing.take();
+        answer
+    }
+
+    /// The error of a call that somebody did not wait for, if it was to change something.
+    pub fn given_up(&self) -> Option<Error> {
+        let reason = "given up before the server had answered".to_owned();
+        self.changing.take().map(|request| Error::Unknown { request, reason })
     }
 
     async fn request(

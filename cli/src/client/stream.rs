@@ -49,8 +49,7 @@ impl Client {
         let call = Call::new(&self.root, &ImportRepository::INFO, &path);
         let request = self.request(&ImportRepository::INFO, &path, &query.to_query()).await?;
         let request = request.header(CONTENT_TYPE, MEDIA_TYPE).body(piece);
-        let response = request.send().await.map_err(|error| call.failed(&error))?;
-        let bytes = call.accept(response).await?;
+        let bytes = self.exchange(&call, request).await?;
         serde_json::from_slice(&bytes).map_err(|error| call.unreadable(error.to_string()))
     }
 }

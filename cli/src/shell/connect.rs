@@ -3,6 +3,7 @@
 use lochan_api_spec::syntax::RefSpec;
 use tokio::runtime::Runtime;
 
+use super::give_up::Waiting;
 use super::statement::Allowed;
 use crate::commands::{Session, kind_word};
 use crate::error::Error;
@@ -14,9 +15,9 @@ pub fn stand(
     point: RefSpec,
     kind: Option<&'static str>,
     session: &Session,
-    runtime: &Runtime,
+    (runtime, waiting): (&Runtime, Waiting),
 ) -> Result<RefSpec, Error> {
-    runtime.block_on(async {
+    waiting.run(runtime, session, async {
         if let (Some(wanted), Some(name)) = (kind, &point.name) {
             let found = session.client.reference(name, &Default::default()).await?;
             let is = kind_word(found.kind);
@@ -39,7 +40,7 @@ pub fn connect(
     using: &[(String, String)],
     old: &Session,
     host: &mut Host,
-    runtime: &Runtime,
+    by: (&Runtime, Waiting),
 ) -> Result<Session, Error> {
     let settings = Settings {
         endpoint: settings::root(uri)?,
@@ -50,7 +51,7 @@ pub fn connect(
         ..old.settings.clone()
     };
     let mut session = Session::new(settings, host)?;
-    session.here = stand(on.unwrap_or_else(|| session.here.clone()), None, &session, runtime)?;
+    session.here = stand(on.unwrap_or_else(|| session.here.clone()), None, &session, by)?;
     Ok(session)
 }
 

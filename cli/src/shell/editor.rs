@@ -126,7 +126,7 @@ fn greet(shell: &mut Shell<'_>) -> Result<(), Error> {
     );
     shell.host.show(text, false)?;
     let here = shell.session.borrow().here.clone();
-    let found = super::connect::stand(here, None, &shell.session.borrow(), &shell.runtime);
+    let found = super::connect::stand(here, None, &shell.session.borrow(), shell.by());
     match found {
         Ok(point) => shell.session.borrow_mut().here = point,
         Err(error) => {

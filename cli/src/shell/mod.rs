@@ -6,6 +6,7 @@
 
 mod connect;
 mod editor;
+mod give_up;
 mod grammar;
 mod help;
 mod script;
@@ -28,6 +29,7 @@ use crate::{conclude, fail};
 
 pub use help::STATEMENTS;
 
+use give_up::Waiting;
 use grammar::Cursor;
 use script::Statement;
 use statement::{Allowed, Meaning};
@@ -101,6 +103,7 @@ struct Shell<'a> {
     host: &'a mut Host,
     runtime: Rc<Runtime>,
     session: Rc<RefCell<Session>>,
+    waiting: Waiting,
 }
 
 /// Runs the shell. The code is that of the first statement that failed; typed statements do not count.
@@ -133,8 +136,13 @@ pub fn run(args: &Args, mut global: Global, host: &mut Host) -> Result<u8, Error
         None => None,
     };
     let typed = host.interactive && (args.keep_running || (script.is_none() && args.commands.is_empty()));
-    let mut shell =
-        Shell { global, host, runtime: Rc::new(runtime), session: Rc::new(RefCell::new(session)) };
+    let mut shell = Shell {
+        global,
+        host,
+        runtime: Rc::new(runtime),
+        session: Rc::new(RefCell::new(session)),
+        waiting: Waiting::Script,
+    };
     let mut sources: Vec<(Option<&str>, &str)> =
         args.commands.iter().map(|text| (None, text.as_str())).collect();
     sources.extend(
@@ -162,6 +170,7 @@ pub fn run(args: &Args, mut global: Global, host: &mut Host) -> Result<u8, Error
         }
     }
     if typed {
+        shell.waiting = Waiting::Person;
         editor::run(args, &mut shell)?;
     }
     Ok(first_failure)
@@ -200,12 +209,18 @@ impl Shell<'_> {
             Ok(Meaning::Exit) => Ok(Next::End),
             Ok(Meaning::Help(topic)) => self.help(topic.as_deref()),
             Ok(Meaning::Use(point, kind)) => {
-                let moved = connect::stand(point, kind, &self.session.borrow(), &self.runtime);
+                let moved = connect::stand(point, kind, &self.session.borrow(), self.by());
                 self.moved(moved)
             }
             Ok(Meaning::Connect { uri, on, using }) => {
-                let connected =
-                    connect::connect(&uri, on, &using, &self.session.borrow(), self.host, &self.runtime);
+                let connected = connect::connect(
+                    &uri,
+                    on,
+                    &using,
+                    &self.session.borrow(),
+                    self.host,
+                    (&self.runtime, self.waiting),
+                );
                 match connected {
                     Ok(session) => {
                         *self.session.borrow_mut() = session;
@@ -227,6 +242,11 @@ impl Shell<'_> {
             }
             Err(_) => self.command(words.into_iter().map(|word| word.text).collect(), Allowed::Nothing),
         }
+    }
+
+    /// Who runs calls, and for whom.
+    fn by(&self) -> (&Runtime, Waiting) {
+        (&self.runtime, self.waiting)
     }
 
     fn command(&mut self, words: Vec<String>, allowed: Allowed) -> Result<Next, Error> {
@@ -265,7 +285,7 @@ impl Shell<'_> {
             return Ok(Next::On(code));
         }
         let session = self.session.borrow();
-        let done = self.runtime.block_on(commands::run(cli.command, &session));
+        let done = self.waiting.run(&self.runtime, &session, commands::run(cli.command, &session));
         if let Err(error) = &done
             && connect::is_allowed(error, allowed)
         {

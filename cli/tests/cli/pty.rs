@@ -12,7 +12,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use serde_json::json;
 
-use crate::stub::Stub;
+use crate::stub::{NEVER, Stub};
 use crate::world::*;
 
 /// How long a program may take to say something, in seconds.
@@ -79,6 +79,12 @@ impl Terminal {
 
     fn type_in(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// What Ctrl-C does while the terminal is not read key by key.
+    fn interrupt(&self) {
+        let child = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(child, rustix::process::Signal::INT).unwrap();
     }
 
     /// Waits for the end; what was shown last.
@@ -194,6 +200,44 @@ fn the_shell_completes_runs_and_remembers() {
     assert_eq!(code, 0);
     let history = std::fs::read_to_string(home.path().join(".local/state/lochan/history")).unwrap();
     assert!(history.contains("USE BRANCH dev") && !history.contains("token"), "{history}");
+}
+
+/// Ctrl-C ends the statement that runs, and the shell stands where it stood.
+#[test]
+fn what_is_given_up_does_not_end_the_shell() {
+    let home = tempfile::tempdir().unwrap();
+    let stub = Stub::start(vec![
+        config(),
+        references(),
+        ("GET /api/v2/trees/-", 200, single(branch("main", "c3"))),
+        ("GET /api/v2/trees/main", 200, single(branch("main", "c3"))),
+        ("GET /api/v2/trees/dev", 200, single(branch("dev", "b2"))),
+        ("GET /api/v2/trees/dev/history", NEVER, String::new()),
+        ("POST /api/v2/trees", NEVER, String::new()),
+    ]);
+    let mut terminal = Terminal::start(lochan(&stub, home.path()).arg("sh"));
+    let asked = |line: &str| {
+        let begun = Instant::now();
+        while !stub.requests().iter().any(|request| request.starts_with(line)) {
+            assert!(begun.elapsed().as_secs() < WAIT_S_MAX, "nobody asks {line}");
+            std::thread::yield_now();
+        }
+    };
+    terminal.wait("lochan main> ");
+    terminal.type_in("USE BRANCH dev\r");
+    terminal.wait("lochan dev> ");
+    terminal.type_in("log dev\r");
+    asked("GET /api/v2/trees/dev/history");
+    terminal.interrupt();
+    terminal.wait("given up");
+    terminal.wait("lochan dev> ");
+    terminal.type_in("branch create other dev\r");
+    asked("POST /api/v2/trees");
+    terminal.interrupt();
+    terminal.wait("it is not known whether the change was made");
+    terminal.wait("lochan dev> ");
+    terminal.type_in("exit\r");
+    assert_eq!(terminal.end().0, 0);
 }
 
 #[test]
