@@ -6,7 +6,7 @@ use tokio::net::TcpStream;
 
 use super::*;
 use crate::extract::ReadOn;
-use crate::limits::{CONNECTIONS_MAX, UNREAD_BODY_TIMEOUT};
+use crate::limits::{CONNECTIONS_MAX, UNREAD_BODY_BYTES_MAX, UNREAD_BODY_TIMEOUT};
 
 const ASK: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -117,7 +117,20 @@ async fn who_waits_to_be_asked_for_a_body_is_not_asked() {
     stream.read_to_end(&mut rest).await.unwrap();
 }
 
-/// What is read on is bounded.
+#[tokio::test]
+async fn a_body_that_does_not_end_is_given_up() {
+    const PIECE_BYTES: usize = 1024 * 1024;
+    let mut stream = TcpStream::connect(start_refusing().await).await.unwrap();
+    let head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1099511627776\r\n\r\n";
+    stream.write_all(head).await.unwrap();
+    let mut sent = 0;
+    while stream.write_all(&vec![b' '; PIECE_BYTES]).await.is_ok() {
+        sent += PIECE_BYTES;
+        assert!(sent < 2 * UNREAD_BODY_BYTES_MAX, "{sent} bytes were taken");
+    }
+    assert!(sent >= UNREAD_BODY_BYTES_MAX, "only {sent} bytes were taken");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_body_that_does_not_come_is_given_up() {
     let mut stream = TcpStream::connect(start_refusing().await).await.unwrap();

@@ -63,6 +63,14 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
             Test(EXTRACT, "a_body_that_takes_too_long_is_given_up"),
         ],
     ),
+    (
+        "rest of a body whose request is answered already",
+        &["UNREAD_BODY_BYTES_MAX", "UNREAD_BODY_TIMEOUT"],
+        &[
+            Test(SERVE, "a_body_that_does_not_end_is_given_up"),
+            Test(SERVE, "a_body_that_does_not_come_is_given_up"),
+        ],
+    ),
     ("time for a read", &["READ_TIMEOUT"], &[Test(SERVICE, "a_read_that_takes_too_long_is_ended")]),
     (
         "time until a write is admitted; once admitted it runs to its end",
