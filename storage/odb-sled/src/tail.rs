@@ -23,16 +23,10 @@ use std::{
 };
 
 use crate::{
-    engine_log,
+    engine_log::{self, HEADER_BYTES, SEGMENT_BYTES, read},
     mark::{self, Mark},
 };
 
-/// Size of a segment of the engine, in bytes.
-pub(crate) const SEGMENT_BYTES: usize = 512 * 1024;
-/// Length of a segment's header, in bytes: check sum, position, stable position.
-pub(crate) const HEADER_BYTES: usize = 20;
-/// What the engine combines positions in headers with.
-const MASK: u64 = 0x7FFF_FFFF_FFFF_FFFF;
 /// Segments copied, at most; there are two as a rule.
 const SEGMENTS_MAX: usize = 8;
 pub(crate) const TAIL: &str = "TAIL";
@@ -128,22 +122,18 @@ pub(crate) fn segments(file: &File) -> io::Result<Vec<Segment>> {
     let mut found = Vec::new();
     let mut header = [0; HEADER_BYTES];
     let mut offset = 0;
-    while read_at(file, &mut header, offset)? == HEADER_BYTES {
+    while read(file, offset, &mut header)?.len() == HEADER_BYTES {
         found.extend(decode_header(&header, offset));
         offset += SEGMENT_BYTES as u64;
     }
     Ok(found)
 }
 
-fn decode_header(header: &[u8; HEADER_BYTES], offset: u64) -> Option<Segment> {
-    let (sum, rest) = header.split_first_chunk::<4>()?;
-    let (position, stable) = rest.split_first_chunk::<8>()?;
-    let is_whole = u32::from_le_bytes(*sum) ^ u32::MAX == crc32fast::hash(rest);
-    let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes) ^ MASK;
+fn decode_header(bytes: &[u8; HEADER_BYTES], offset: u64) -> Option<Segment> {
+    let (position, stable) = engine_log::header(bytes)?;
     // The first segment of all says that the log was stable before its beginning, at -1.
-    let stable = number(stable.first_chunk()?);
-    let stable = if i64::try_from(stable).is_ok() { stable } else { 0 };
-    is_whole.then(|| Segment { offset, position: number(position), stable })
+    let stable = u64::try_from(stable).unwrap_or(0);
+    Some(Segment { offset, position: position.cast_unsigned(), stable })
 }
 
 /// Magic · for each segment: offset u64, big-endian · bytes, zeros behind the end of the file · BLAKE3 of all before.
@@ -155,7 +145,7 @@ pub(crate) fn encode(file: &File, segments: &[Segment]) -> io::Result<Vec<u8>> {
     let mut segment_bytes = vec![0; SEGMENT_BYTES];
     for segment in segments {
         segment_bytes.fill(0);
-        read_at(file, &mut segment_bytes, segment.offset)?;
+        read(file, segment.offset, &mut segment_bytes)?;
         bytes.extend_from_slice(&segment.offset.to_be_bytes());
         bytes.extend_from_slice(&segment_bytes);
     }
@@ -239,7 +229,7 @@ pub(crate) fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
     let mut has_changed = false;
     for (offset, bytes) in decode(copy) {
         found.fill(0);
-        read_at(file, &mut found, offset)?;
+        read(file, offset, &mut found)?;
         // The engine cannot read a log in which a position stands twice.
         let saved = bytes.first_chunk().and_then(|header| decode_header(header, offset));
         let is_there =
@@ -266,20 +256,6 @@ pub(crate) fn restore(file: &File, copy: &[u8]) -> io::Result<()> {
         file.write_all_at(bytes, offset)?;
     }
     file.sync_all()
-}
-
-/// Reads until `bytes` are full or the file ends; how many were read.
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut done = 0;
-    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
-        match file.read_at(rest, offset + done as u64) {
-            Ok(0) => break,
-            Ok(count) => done += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(done)
 }
 
 /// Segments as tests need them.

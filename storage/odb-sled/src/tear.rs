@@ -24,8 +24,8 @@ use std::{
 use lochan_storage_odb::StoreError;
 
 use crate::{
-    engine_log,
-    tail::{self, SEGMENT_BYTES, Segment, begin},
+    engine_log::{self, SEGMENT_BYTES},
+    tail::{self, Segment, begin},
 };
 
 /// The end of the log as it was, until the store is known to be sound without a part of it.
@@ -131,11 +131,9 @@ mod tests {
 
     use super::*;
     use crate::{
+        engine_log::HEADER_BYTES,
         mark::{Mark, MarkFile},
-        tail::{
-            HEADER_BYTES,
-            testing::{MESSAGE_BYTES, segment},
-        },
+        tail::testing::{MESSAGE_BYTES, segment},
     };
 
     const SEGMENT: i64 = SEGMENT_BYTES as i64;

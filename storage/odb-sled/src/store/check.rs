@@ -6,13 +6,13 @@ use lochan_storage_model::{ObjectId, ObjectKind};
 use lochan_storage_odb::{Damage, StoreError};
 
 use crate::{
-    engine_log::{self, Place, Verdict},
+    engine_log::{self, Place, SEGMENT_BYTES, Verdict},
     error,
     journal::Found,
     keys::{self, Position, Space},
     mark::{self, Mark},
     sums::{NOBODY, State},
-    tail::{self, SEGMENT_BYTES, Segment},
+    tail::{self, Segment},
     tear,
 };
 
