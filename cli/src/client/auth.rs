@@ -54,9 +54,10 @@ impl Bearer {
         if let Some((value, _)) = last.as_ref().filter(|(_, end)| *end > Instant::now()) {
             return Ok(Some(value.clone()));
         }
-        let failed = |reason: String| Error::NoToken { endpoint: client.token_endpoint.clone(), reason };
+        let failed =
+            |(reason, refused)| Error::NoToken { endpoint: client.token_endpoint.clone(), reason, refused };
         let granted = fetch(client, http).await.map_err(failed)?;
-        let value = header(&granted.access_token).map_err(failed)?;
+        let value = header(&granted.access_token).map_err(|reason| failed((reason, REFUSED)))?;
         let lifetime_s = granted.expires_in.unwrap_or(LIFETIME_S_DEFAULT).saturating_sub(EARLY_S);
         let end = Instant::now().checked_add(Duration::from_secs(lifetime_s));
         *last = end.map(|end| (value.clone(), end));
@@ -85,28 +86,34 @@ struct Denied {
     error_description: Option<String>,
 }
 
-async fn fetch(client: &ClientCredentials, http: &reqwest::Client) -> Result<Granted, String> {
+/// Whether a provider that gives no token was there to refuse it.
+const REFUSED: bool = true;
+
+/// Asks for a token; the error says why there is none, and whether the provider was there to refuse it.
+async fn fetch(client: &ClientCredentials, http: &reqwest::Client) -> Result<Granted, (String, bool)> {
     let mut form = vec![("grant_type", "client_credentials")];
     form.extend(client.scope.as_deref().map(|scope| ("scope", scope)));
     let request = http
         .post(&client.token_endpoint)
         .basic_auth(&client.client_id, Some(client.client_secret.reveal()))
         .form(&form);
-    let mut response = request.send().await.map_err(|error| error::chain(&error))?;
+    let broken = |error: reqwest::Error| (error::chain(&error), !REFUSED);
+    let mut response = request.send().await.map_err(broken)?;
     let status = response.status();
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| error::chain(&error))? {
+    while let Some(chunk) = response.chunk().await.map_err(broken)? {
         if bytes.len() + chunk.len() > ANSWER_BYTES_MAX {
-            return Err(format!("the answer is longer than {ANSWER_BYTES_MAX} bytes"));
+            return Err((format!("the answer is longer than {ANSWER_BYTES_MAX} bytes"), REFUSED));
         }
         bytes.extend_from_slice(&chunk);
     }
     if status.is_success() {
-        return serde_json::from_slice(&bytes).map_err(|_| "the answer holds no token".to_owned());
+        return serde_json::from_slice(&bytes).map_err(|_| ("the answer holds no token".to_owned(), REFUSED));
     }
-    Err(match serde_json::from_slice::<Denied>(&bytes) {
+    let reason = match serde_json::from_slice::<Denied>(&bytes) {
         Ok(Denied { error, error_description: Some(text) }) => format!("{error}: {text}"),
         Ok(Denied { error, .. }) => error,
         Err(_) => format!("it answered with {}", status.as_u16()),
-    })
+    };
+    Err((reason, !status.is_server_error()))
 }

@@ -24,6 +24,8 @@ pub enum Error {
         endpoint: String,
         /// What it said.
         reason: String,
+        /// Whether it was there to refuse it.
+        refused: bool,
     },
     /// No connection came about: nothing was sent.
     #[error("no server answers at {endpoint}: {reason}")]
@@ -143,8 +145,11 @@ impl Error {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Setup { .. } => Kind::Usage,
-            Self::NoToken { .. } | Self::NotLochan { .. } => Kind::Refused,
-            Self::Unreachable { .. } | Self::Broken { .. } | Self::NotTheApi { .. } => Kind::Unavailable,
+            Self::NoToken { refused: true, .. } | Self::NotLochan { .. } => Kind::Refused,
+            Self::NoToken { .. }
+            | Self::Unreachable { .. }
+            | Self::Broken { .. }
+            | Self::NotTheApi { .. } => Kind::Unavailable,
             Self::Unknown { .. } => Kind::Unknown,
             Self::Refused(refusal) => refusal.kind(),
         }

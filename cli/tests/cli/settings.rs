@@ -136,6 +136,19 @@ fn a_client_fetches_its_token() {
         .collect();
     let ran = run_with(&vars, "", "lochan remote show");
     assert!(ran.code == 4 && ran.stderr.contains("gives no token: invalid_client"), "{}", ran.all());
+    let gone = Stub::start(vec![("POST /token", 0, String::new())]);
+    let ill = Stub::start(vec![("POST /token", 503, String::new())]);
+    for provider in [gone, ill] {
+        let token_endpoint = format!("{}token", provider.url);
+        let vars: Vec<_> = vars
+            .iter()
+            .map(|(name, value)| {
+                (*name, if name.ends_with("ENDPOINT") { token_endpoint.as_str() } else { value })
+            })
+            .collect();
+        let ran = run_with(&vars, "", "lochan remote show");
+        assert!(ran.code == 5 && ran.stderr.contains("gives no token"), "{}", ran.all());
+    }
     let vars = [("LOCHAN_OAUTH2_TOKEN_ENDPOINT", "http://h/token")];
     let ran = run_with(&vars, "", "lochan config");
     assert!(ran.code == 2 && ran.stderr.contains("LOCHAN_OAUTH2_CLIENT_SECRET"), "{}", ran.all());
