@@ -41,7 +41,7 @@ pub struct Info {
     pub default_branch: String,
     /// Where commits are kept.
     pub store: Store,
-    /// Where tables are kept.
+    /// Where tables are kept, for those who may see the default branch.
     pub warehouses: Vec<Warehouse>,
 }
 

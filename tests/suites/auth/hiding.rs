@@ -44,6 +44,18 @@ async fn paged(world: &World, target: &str, list: &str) -> Vec<Value> {
     }
 }
 
+/// Where tables lie is told to those who may see the default branch, as the Iceberg API does.
+#[tokio::test]
+async fn warehouses_are_not_shown_to_everybody() {
+    let world = World::start().await;
+    let of = async |who: &str| {
+        let info = world.get(who, "/ext/v1/info").await.ok();
+        assert_eq!(info["name"], "lochan-server", "{who}");
+        info["warehouses"].as_array().unwrap().len()
+    };
+    assert_eq!([of("stranger").await, of("analyst").await, of("admin").await], [0, 1, 1]);
+}
+
 #[tokio::test]
 async fn lists_show_what_may_be_seen_and_their_pages_are_full() {
     let world = prepared().await;

@@ -3,6 +3,7 @@
 mod error;
 pub mod export;
 pub mod import;
+mod info;
 pub mod rebase;
 pub mod reflog;
 pub mod restore;
