@@ -1,8 +1,8 @@
 //! `Accept`, `Accept-Encoding` and `Content-Type`.
 
-use http::header::{ACCEPT, ACCEPT_ENCODING, AsHeaderName, CONTENT_TYPE};
 use std::borrow::Cow;
 
+use http::header::{ACCEPT, ACCEPT_ENCODING, AsHeaderName, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 
 use crate::error::Refusal;
