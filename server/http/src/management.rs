@@ -74,24 +74,26 @@ struct Cause<'a> {
     cause: &'a str,
 }
 
-/// Answers `GET /q/health`, `/q/health/live`, `/q/health/ready`, `/q/scrub`, `/q/metrics` and `/metrics`.
+/// Answers `GET /q/health`, `/q/health/live`, `/q/health/started`, `/q/health/ready`, `/q/scrub`, `/q/metrics` and `/metrics`.
 pub async fn answer<B>(probe: Arc<dyn Probe>, request: Request<B>) -> Response<AnswerBody> {
     let reply = match (request.method(), request.uri().path().trim_end_matches('/')) {
-        (&Method::GET | &Method::HEAD, "/q/health/live") => live(),
+        (&Method::GET | &Method::HEAD, "/q/health/live" | "/q/health/started") => live(),
         (&Method::GET | &Method::HEAD, "/q/health" | "/q/health/ready") => ready(&probe.health()),
         (&Method::GET | &Method::HEAD, "/q/metrics" | "/metrics") => {
             Reply::text("text/plain; version=0.0.4; charset=utf-8", probe.metrics())
         }
         (&Method::GET | &Method::HEAD, "/q/scrub") => Reply::json(&probe.scrubbed()),
-        (_, "/q/scrub" | "/q/health" | "/q/health/live" | "/q/health/ready" | "/q/metrics" | "/metrics") => {
-            Reply::empty(StatusCode::METHOD_NOT_ALLOWED)
-        }
+        (
+            _,
+            "/q/scrub" | "/q/health" | "/q/health/live" | "/q/health/started" | "/q/health/ready"
+            | "/q/metrics" | "/metrics",
+        ) => Reply::empty(StatusCode::METHOD_NOT_ALLOWED),
         _ => Reply::empty(StatusCode::NOT_FOUND),
     };
     reply.into_response(false, HeaderValue::from_static("management")).await
 }
 
-/// The process answers: that is all that "live" says.
+/// The process answers: that is all that "live" says, and "started" too, since nothing listens before the store is open.
 fn live() -> Reply {
     Reply::json(&Report { status: "UP", reads: None, writes: None, cause: None, checks: Vec::new() })
 }

@@ -309,7 +309,9 @@ async fn management_tells_refused_writes_and_stays_ready() {
     assert_eq!(body["cause"], "the disk is gone");
     let scrubbed: Value = serde_json::from_slice(&ask("/q/scrub").await.1).unwrap();
     assert_eq!((&scrubbed["on"], &scrubbed["rounds"]), (&json!(false), &json!(3)));
-    assert_eq!(ask("/q/health/live").await.0, 200);
+    for path in ["/q/health/live", "/q/health/started"] {
+        assert_eq!(ask(path).await.0, 200, "{path}");
+    }
     assert_eq!(ask("/q/health/").await.0, 200);
     assert_eq!(ask("/metrics").await, (200, Bytes::from_static(b"up 1\n")));
     assert_eq!(ask("/q/metrics").await.0, 200);
