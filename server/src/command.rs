@@ -1,6 +1,7 @@
 //! The subcommands.
 
 use std::io::Write as _;
+use std::pin::pin;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -51,7 +52,15 @@ fn serve(settings: &Settings, mode: Mode) -> anyhow::Result<ExitCode> {
     telemetry::init_logs(&config.log)?;
     let thrift = memory::Thrift::begin();
     runtime(&config)?.block_on(async {
-        let running = running::start(&config, mode).await?;
+        // Before anybody can be answered: who is answered may say stop.
+        let mut told = pin!(shutdown::signal().context("cannot wait for signals")?);
+        let running = tokio::select! {
+            running = running::start(&config, mode) => running?,
+            () = &mut told => {
+                tracing::info!("stopped before it served");
+                return Ok(ExitCode::SUCCESS);
+            }
+        };
         if let Some(file) = &settings.ready_file {
             running.announce(file)?;
         }
@@ -69,7 +78,7 @@ fn serve(settings: &Settings, mode: Mode) -> anyhow::Result<ExitCode> {
             say(&settings::print(target))?;
         }
         drop(thrift);
-        shutdown::signal().await.context("cannot wait for signals")?;
+        told.await;
         tracing::info!("stopping: requests at work are finished first");
         running.stop().await;
         tracing::info!("stopped");

@@ -36,21 +36,22 @@ impl Default for Stop {
     }
 }
 
-/// Resolves at the first SIGTERM or SIGINT; a second one ends the process at once.
-pub async fn signal() -> std::io::Result<()> {
+/// Catches SIGTERM and SIGINT from now on. Resolves at the first of them; a second one ends the process at once.
+pub fn signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    tokio::spawn(async move {
+    Ok(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        std::process::exit(IMPATIENT);
-    });
-    Ok(())
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            std::process::exit(IMPATIENT);
+        });
+    })
 }

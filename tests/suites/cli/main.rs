@@ -13,5 +13,6 @@ mod merges;
 mod process;
 mod pynessie;
 mod shell;
+mod stop;
 mod transfers;
 mod world;

@@ -1,15 +1,16 @@
 //! A server that is a process of its own, so that it can be killed.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use reqwest::Url;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 /// Longest time until a server answers, and until anything awaited comes.
 const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -71,6 +72,19 @@ impl Process {
         format!("127.0.0.1:{}", self.root.port().expect("the address names a port"))
     }
 
+    /// Tells it to stop as soon as it answers after a start; how it ended.
+    pub async fn stop_at_first_answer(&mut self) -> ExitStatus {
+        self.child.kill().await.expect("the process can be killed");
+        let mut child = start(self.folder.path(), &self.address());
+        let end = Instant::now() + WAIT_MAX;
+        while self.http.get(self.root.clone()).send().await.is_err() {
+            assert!(Instant::now() < end, "the server does not answer");
+        }
+        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        kill_process(id.expect("the process runs"), Signal::TERM).expect("it can be told to stop");
+        timeout(WAIT_MAX, child.wait()).await.expect("it stops").expect("the process can be awaited")
+    }
+
     /// The document of a GET; `None` when it fails.
     pub async fn get(&self, path: &str) -> Option<Value> {
         let answer = self.http.get(self.root.join(path).expect("a path")).send().await.ok()?;
@@ -99,10 +113,11 @@ impl Process {
     }
 }
 
-async fn spawn(folder: &Path, listen: &str) -> (Child, Url) {
+/// Starts a server, which says in a file when it is ready.
+fn start(folder: &Path, listen: &str) -> Child {
     let ready = folder.join("ready.json");
     let _ = std::fs::remove_file(&ready);
-    let child = Command::new(program("lochan-server"))
+    Command::new(program("lochan-server"))
         .args(["serve", "--listen", listen, "--management-listen", "127.0.0.1:0"])
         .arg("--data-dir")
         .arg(folder.join("data"))
@@ -114,7 +129,12 @@ async fn spawn(folder: &Path, listen: &str) -> (Child, Url) {
         .stderr(Stdio::inherit())
         .kill_on_drop(true)
         .spawn()
-        .expect("the server can be started");
+        .expect("the server can be started")
+}
+
+async fn spawn(folder: &Path, listen: &str) -> (Child, Url) {
+    let child = start(folder, listen);
+    let ready = folder.join("ready.json");
     let end = Instant::now() + WAIT_MAX;
     let told: Value = loop {
         match std::fs::read(&ready).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
