@@ -7,8 +7,8 @@
 use std::{
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, AtomicUsize, Ordering},
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
     },
 };
 
@@ -26,6 +26,8 @@ const UNSYNCED_BYTES_MAX: usize = 768 * 1024;
 /// Log that the engine writes for a byte of rows, about: rows, leaves of which they are a part, and pages that it moves out of
 /// segments that are half empty.
 const LOG_BYTES_PER_BYTE: usize = 6;
+/// Rows that are written at the same time, in bytes, at most; more of them only one after the other.
+const WRITING_BYTES_MAX: usize = UNSYNCED_BYTES_MAX / LOG_BYTES_PER_BYTE;
 
 /// The engine of a session.
 pub(crate) struct Engine {
@@ -42,10 +44,18 @@ pub(crate) struct Engine {
     marks: Mutex<Option<Marks>>,
     /// Position in the log up to which it is synced.
     synced: AtomicI64,
-    /// Rows that are being written, in bytes.
-    writing: AtomicUsize,
-    /// Rows that may have been written since the last sync, in bytes.
-    unsynced: AtomicUsize,
+    rows: Mutex<Rows>,
+    /// Told when rows are written.
+    written: Condvar,
+}
+
+/// Rows on their way into the engine, in bytes.
+#[derive(Default)]
+struct Rows {
+    /// That are being written.
+    writing: usize,
+    /// That may have been written since the last sync.
+    unsynced: usize,
 }
 
 /// How far the files go.
@@ -74,25 +84,38 @@ impl Engine {
             failed: Mutex::default(),
             marks: Mutex::default(),
             synced: AtomicI64::new(0),
-            writing: AtomicUsize::new(0),
-            unsynced: AtomicUsize::new(0),
+            rows: Mutex::default(),
+            written: Condvar::new(),
         }
     }
 
-    /// Makes room for rows of so many bytes: syncs first, if too much of the log waits for it.
+    /// Makes room for rows of so many bytes: waits for others, if together they would be too much between two syncs, and syncs
+    /// first, if too much of the log waits for it.
     pub(crate) fn room(&self, bytes: usize) -> Result<Room<'_>, Cause> {
-        let writing = self.writing.fetch_add(bytes, Ordering::AcqRel).saturating_add(bytes);
+        let mut rows = self.rows();
+        while rows.writing > 0 && rows.writing.saturating_add(bytes) > WRITING_BYTES_MAX {
+            rows = self.written.wait(rows).unwrap_or_else(PoisonError::into_inner);
+        }
+        rows.writing = rows.writing.saturating_add(bytes);
+        let before = rows.unsynced;
+        rows.unsynced = before.saturating_add(bytes);
+        let expected = rows.writing.saturating_mul(LOG_BYTES_PER_BYTE);
+        drop(rows);
         let room = Room { engine: self, bytes };
-        if self.unsynced.fetch_add(bytes, Ordering::AcqRel) > 0 {
+        if before > 0 {
             // Threads of the engine write what it was given; only then it shows how much that is.
             self.flush()?;
             let unsynced = self.reached().log - self.synced.load(Ordering::Acquire);
-            let expected = writing.saturating_mul(LOG_BYTES_PER_BYTE);
             if expected.saturating_add(usize::try_from(unsynced).unwrap_or(0)) > UNSYNCED_BYTES_MAX {
                 self.sync()?;
             }
         }
         Ok(room)
+    }
+
+    fn rows(&self) -> MutexGuard<'_, Rows> {
+        // Sums, changed at once.
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hands what is written to the system.
@@ -102,7 +125,9 @@ impl Engine {
 
     /// Makes durable what is written, and notes how far that goes.
     pub(crate) fn sync(&self) -> Result<(), Cause> {
-        self.unsynced.store(self.writing.load(Ordering::Acquire), Ordering::Release);
+        let mut rows = self.rows();
+        rows.unsynced = rows.writing;
+        drop(rows);
         self.flush()?;
         tracing::trace!(target: WRITER_POINT, "flushed");
         // Before the sync that is to cover it: threads of the engine go on writing.
@@ -167,6 +192,9 @@ impl Engine {
 
 impl Drop for Room<'_> {
     fn drop(&mut self) {
-        self.engine.writing.fetch_sub(self.bytes, Ordering::AcqRel);
+        let mut rows = self.engine.rows();
+        rows.writing = rows.writing.saturating_sub(self.bytes);
+        drop(rows);
+        self.engine.written.notify_all();
     }
 }

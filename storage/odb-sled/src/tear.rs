@@ -39,7 +39,7 @@ pub(crate) fn is_suspected(engine: &Path) -> io::Result<bool> {
 }
 
 /// Opens a store on the engine in this folder; where the log is torn and that is to be `mended`, without what follows the tear,
-/// and only if that fails as it is.
+/// and only if that is found damaged as it is. Whatever else fails may pass: the next start cuts anew.
 pub(crate) fn open<T>(
     engine: &Path,
     mended: bool,
@@ -52,11 +52,14 @@ pub(crate) fn open<T>(
         return open();
     }
     tracing::warn!("the log is torn: it is opened without what follows the tear");
-    open().or_else(|error| {
-        tracing::warn!(%error, "that fails: it is opened as it is");
-        undo(engine).map_err(failed)?;
-        open()
-    })
+    match open() {
+        Err(error @ StoreError::Corrupt { .. }) => {
+            tracing::warn!(%error, "that does not lead on: it is opened as it is");
+            undo(engine).map_err(failed)?;
+            open()
+        }
+        opened => opened,
+    }
 }
 
 /// Takes out what follows a tear, if there is one; whether there was. The engine must not be open.
@@ -132,6 +135,7 @@ mod tests {
     use super::*;
     use crate::{
         engine_log::HEADER_BYTES,
+        error,
         mark::{Mark, MarkFile},
         tail::testing::{MESSAGE_BYTES, segment},
     };
@@ -188,7 +192,7 @@ mod tests {
         let seen = RefCell::new(Vec::new());
         let refused = || {
             seen.borrow_mut().push(there(&engine));
-            Err::<(), _>(StoreError::Read(format!("try {}", seen.borrow().len())))
+            Err::<(), _>(error::damaged(format!("try {}", seen.borrow().len()), "it does not lead on"))
         };
         let (cut, whole) = (vec![true, true, false, false], vec![true; 4]);
         // A start that was cut off in between begins anew.
@@ -198,6 +202,13 @@ mod tests {
         assert_eq!(seen.take(), [cut.clone(), whole.clone()]);
         assert!(super::open(&engine, false, &refused).is_err());
         assert_eq!(seen.take(), [whole]);
+        // What may pass by itself is no reason to look at the tear.
+        let error = super::open(&engine, true, &|| {
+            seen.borrow_mut().push(there(&engine));
+            Err::<(), _>(StoreError::Open("no descriptors".into()))
+        });
+        assert!(matches!(error, Err(StoreError::Open(_))), "{error:?}");
+        assert_eq!(seen.take(), [cut.clone()]);
         super::open(&engine, true, &|| {
             seen.borrow_mut().push(there(&engine));
             accept(&engine).map_err(|error| StoreError::Read(error.to_string()))

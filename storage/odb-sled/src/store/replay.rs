@@ -11,6 +11,15 @@ use crate::{
     objects,
 };
 
+/// Reads what a replay of these records will read of the tree, to see whether it can.
+pub(super) fn look(tree: &sled::Tree, records: &[Record]) -> Result<(), StoreError> {
+    let objects = records.iter().flat_map(|record| record.rows.iter());
+    for row in objects.filter(|row| keys::object_position(&row.key).is_some()) {
+        tree.get(&row.key).map_err(error::read)?;
+    }
+    Ok(())
+}
+
 impl Session {
     /// Shows the batches of the journal; the engine takes them in by and by.
     pub(super) fn replay(&self, records: Vec<Record>) -> Result<(), StoreError> {
@@ -48,7 +57,12 @@ impl Session {
             entries.map(|entry| Ok(entry.map_err(error::row("an object row"))?.header.id)).collect()
         };
         let now = row.value.as_deref().map(ids).transpose()?.unwrap_or_default();
-        if let Some(before) = self.table.get(&row.key).map_err(error::read)? {
+        let before = match error::guarded(|| self.table.get(&row.key).map_err(error::read)) {
+            // A damaged store shows what the journal has all the same: of a row that cannot be read nothing was shown.
+            Err(_) if self.drain.is_none() => None,
+            before => before?,
+        };
+        if let Some(before) = before {
             for gone in ids(&before)?.into_iter().filter(|id| !now.contains(id)) {
                 self.positions.forget_at(gone, position);
             }

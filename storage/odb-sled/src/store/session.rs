@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::{
     check::{self, Trust},
+    replay,
     sink::{Drain, STOP_PAUSE, Sink},
 };
 use crate::{
@@ -145,6 +146,12 @@ impl Session {
             Err(_) if how.trust == Trust::Nothing => Positions::salvage(&tree, state.batch),
             found => found.map_err(|error| checked.explain(&path, error))?,
         };
+        if how.trust == Trust::Marked {
+            error::guarded(|| {
+                replay::look(&tree, &found.records).and_then(|()| epoch_of(tree.get(keys::epoch())))
+            })
+            .map_err(|error| checked.explain(&path, error))?;
+        }
         tear::accept(&path)
             .map_err(|error| StoreError::Open(format!("cannot let go of a part of the log: {error}")))?;
         let mark = MarkFile::open(folder.path())
@@ -184,12 +191,11 @@ impl Session {
             session.drain = Some(Drain::start(Arc::clone(&session.sink))?);
         }
         session.replay(found.records)?;
-        let epoch = match error::guarded(|| session.table.get(keys::epoch()).map_err(error::read)) {
+        let epoch = match error::guarded(|| epoch_of(session.table.get(keys::epoch()))) {
             // Nothing will be deleted there.
             Err(_) if how.trust == Trust::Nothing => 0,
-            found => found?.map_or(Ok(0), |row| rows::read_number(&row).map_err(error::row("the epoch")))?,
+            found => found?,
         };
-        let epoch = u32::try_from(epoch).map_err(|_| error::damaged("the epoch", "it is out of range"))?;
         session.epoch = AtomicU32::new(epoch);
         session.note_lost(&checked.logged);
         Ok(session)
@@ -272,6 +278,13 @@ impl Drop for Session {
     }
 }
 
+/// The epoch that a row says.
+fn epoch_of(row: sled::Result<Option<sled::IVec>>) -> Result<u32, StoreError> {
+    let row = row.map_err(error::read)?;
+    let number = row.map_or(Ok(0), |row| rows::read_number(&row).map_err(error::row("the epoch")))?;
+    u32::try_from(number).map_err(|_| error::damaged("the epoch", "it is out of range"))
+}
+
 pub(super) fn open_engine(path: &Path, cache_bytes: u64) -> Result<sled::Db, StoreError> {
     let config = sled::Config::new()
         .path(path)
@@ -306,7 +319,11 @@ pub(super) fn open_engine(path: &Path, cache_bytes: u64) -> Result<sled::Db, Sto
                     other => other,
                 });
             }
-            Err(error) => return Err(failed("opening", &error)),
+            Err(error @ sled::Error::Io(_)) => return Err(failed("opening", &error)),
+            // It contradicts itself, which is what damaged files make of it.
+            Err(error) => {
+                return Err(error::damaged("sled/db", format!("the engine cannot open it: {error}")));
+            }
         }
     }
 }
