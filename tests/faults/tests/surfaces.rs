@@ -137,16 +137,25 @@ impl Served {
         }
     }
 
-    /// Readiness and the metric; the cause, if writes are refused.
-    async fn health(&self) -> Option<String> {
+    async fn readiness(&self) -> Value {
         let (status, body) =
             self.send(Method::GET, &format!("{}/q/health/ready", self.management), None).await;
         assert_eq!((status, &body["status"]), (200, &json!("UP")), "{body}");
-        let (_, metrics) = self.send(Method::GET, &format!("{}/q/metrics", self.management), None).await;
-        let metrics = metrics.as_str().unwrap().to_owned();
+        body
+    }
+
+    /// Readiness and the metric; the cause, if writes are refused.
+    async fn health(&self) -> Option<String> {
+        let (body, metrics) = until(async || {
+            let before = self.readiness().await;
+            let (_, metrics) = self.send(Method::GET, &format!("{}/q/metrics", self.management), None).await;
+            // Between two questions it may have changed.
+            (self.readiness().await == before).then_some((before, metrics))
+        })
+        .await;
         let is_refused = body["writes"] == "refused";
         let line = format!("lochan_store_writes_refused {}", u8::from(is_refused));
-        assert!(metrics.contains(&line), "no '{line}' beside {body}");
+        assert!(metrics.as_str().unwrap().contains(&line), "no '{line}' beside {body}");
         is_refused.then(|| body["cause"].as_str().unwrap().to_owned())
     }
 
