@@ -18,6 +18,7 @@ use lochan_api_spec::nessie::model::ReferenceKind;
 use lochan_api_spec::syntax::reference::DEFAULT_BRANCH_ALIAS;
 use lochan_api_spec::syntax::{Instant, RefSpec};
 
+use self::content::Typed;
 use crate::args::time::When;
 use crate::args::{Command, point, target};
 use crate::client::{Client, Resolved};
@@ -40,6 +41,8 @@ pub struct Session {
     pub stdout: Rc<RefCell<Box<dyn Write>>>,
     /// The editor that a person can be handed a text in; none where nobody is there.
     pub editor: Option<String>,
+    /// What was typed there and is not committed yet.
+    pub typed: Typed,
     /// The time from which times are counted back.
     pub now: Instant,
     /// The zone of times without one.
@@ -57,6 +60,7 @@ impl Session {
             stdin: RefCell::new(stdin),
             stdout: Rc::clone(&host.stdout),
             editor: host.interactive.then(|| editor.to_owned()),
+            typed: Typed::default(),
             now: host.now,
             zone: host.zone,
             settings,

@@ -29,7 +29,7 @@ impl Waiting {
                 Waiting::Script => work.await,
                 Waiting::Person => tokio::select! {
                     done = work => done,
-                    Ok(()) = tokio::signal::ctrl_c() => Err(given_up(session)),
+                    Ok(()) = tokio::signal::ctrl_c() => session.typed.settle(Err(given_up(session))),
                 },
             }
         })

@@ -7,7 +7,7 @@ use lochan_api_spec::syntax::RefSpec;
 
 use super::committed::{self, Onto};
 use super::document::{self, Document};
-use super::edit::{self, Edited};
+use super::edit;
 use super::get;
 use crate::args::key;
 use crate::commands::{Done, Session};
@@ -91,18 +91,25 @@ impl Args {
 }
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
-    let mut document = document::collect(args, session)?;
+    let document = document::collect(args, session)?;
     let target = args.onto.target(session).await?;
-    let mut edited = Edited::default();
+    session.typed.settle(edit_and_commit(args, document, target, session).await)
+}
+
+async fn edit_and_commit(
+    args: &Args,
+    mut document: Document,
+    target: committed::Target,
+    session: &Session,
+) -> Result<Done, Error> {
     if args.edits() {
         let editor = session.editor.as_deref().ok_or_else(|| {
             Error::Usage("there is nobody to edit the contents; give them with --stdin or --file".to_owned())
         })?;
-        edited = edit::edit(editor, &args.keys, &target.state, session).await?;
-        document.operations.append(&mut edited.operations);
+        let mut operations = edit::edit(editor, &args.keys, &target.state, session).await?;
+        document.operations.append(&mut operations);
     }
-    let ended = commit(args, document, target, session).await;
-    edited.settle(ended)
+    commit(args, document, target, session).await
 }
 
 async fn commit(

@@ -1,5 +1,6 @@
 //! Contents that a person edits, as pynessie's `content commit KEY` has it.
 
+use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,24 +25,19 @@ const NEW_TABLE: &str = r#"{
 }
 "#;
 
-/// What a person made of contents.
-#[derive(Default)]
-pub struct Edited {
-    /// Puts of those that were changed.
-    pub operations: Vec<Operation>,
-    /// The key of each, as it is typed, and the file with the text: what was typed is not lost until it is committed.
-    texts: Vec<(String, PathBuf)>,
-}
+/// What a person typed and is not committed yet: the key of each text, as it is typed, and the file with it. Nothing of it is
+/// lost until it is committed.
+#[derive(Debug, Default)]
+pub struct Typed(RefCell<Vec<(String, PathBuf)>>);
 
-impl Edited {
+impl Typed {
     /// Takes the texts away when they were committed, and tells where they are when they were not.
-    pub fn settle<T>(self, ended: Result<T, Error>) -> Result<T, Error> {
+    pub fn settle<T>(&self, ended: Result<T, Error>) -> Result<T, Error> {
+        let texts = self.0.take();
         match ended {
-            Err(error) if !self.texts.is_empty() => {
-                Err(Error::Edited { error: Box::new(error), texts: self.texts })
-            }
+            Err(error) if !texts.is_empty() => Err(Error::Edited { error: Box::new(error), texts }),
             ended => {
-                for (_, path) in &self.texts {
+                for (_, path) in &texts {
                     remove(path);
                 }
                 ended
@@ -50,30 +46,29 @@ impl Edited {
     }
 }
 
-/// Opens the editor on what each key holds; a text that comes back as it was, or empty, changes nothing.
+/// Opens the editor on what each key holds; a text that comes back as it was, or empty, changes nothing. Puts of those that
+/// were changed.
 pub async fn edit(
     editor: &str,
     keys: &[ContentKey],
     at: &RefSpec,
     session: &Session,
-) -> Result<Edited, Error> {
+) -> Result<Vec<Operation>, Error> {
     let held = session.client.contents(at, keys).await?.contents;
-    let mut edited = Edited::default();
+    let mut operations = Vec::new();
     for key in keys {
         let held = held.iter().find(|held| held.key == *key).map(|held| &held.content);
-        if let Err(error) = edit_one(editor, key, held, &mut edited) {
-            return edited.settle(Err(error));
-        }
+        operations.extend(edit_one(editor, key, held, &session.typed)?);
     }
-    Ok(edited)
+    Ok(operations)
 }
 
 fn edit_one(
     editor: &str,
     key: &ContentKey,
     held: Option<&Content>,
-    edited: &mut Edited,
-) -> Result<(), Error> {
+    typed: &Typed,
+) -> Result<Option<Operation>, Error> {
     let before = match held {
         Some(content) => format!("{:#}\n", serde_json::to_value(content)?),
         None => NEW_TABLE.to_owned(),
@@ -83,14 +78,13 @@ fn edit_one(
         Ok(after) if !after.trim().is_empty() && after != before => after,
         other => {
             remove(&path);
-            return other.map(|_| ());
+            return other.map(|_| None);
         }
     };
-    edited.texts.push((key::show(key), path));
+    typed.0.borrow_mut().push((key::show(key), path));
     let content = serde_json::from_str(&after)
         .map_err(|error| Error::Usage(format!("the edited text is no content: {error}")))?;
-    edited.operations.push(Operation::Put { key: key.clone(), content });
-    Ok(())
+    Ok(Some(Operation::Put { key: key.clone(), content }))
 }
 
 /// Hands a text to the editor in a file and takes it back.

@@ -10,6 +10,8 @@ pub mod get;
 pub mod list;
 pub mod revert;
 
+pub use edit::Typed;
+
 use super::{Done, Session};
 use crate::error::Error;
 
