@@ -5,6 +5,8 @@ use crate::syntax::{Instant, duration};
 const COMMITS_DIGITS_MAX: usize = 11;
 /// `2026-05-01T10:20:30`
 const CLOCK_CHARS: usize = 19;
+/// Where the hour stands in it.
+const HOUR: std::ops::Range<usize> = 11..13;
 /// A dot and nine digits.
 const FRACTION_CHARS_MAX: usize = 10;
 
@@ -50,7 +52,7 @@ fn is_instant(text: &str) -> bool {
         _ => false,
     };
     let is_usual = clock.starts_with(|first| ('1'..='9').contains(&first))
-        && !clock.contains("T24:")
+        && clock.get(HOUR) != Some("24")
         && !clock.ends_with(":60");
     is_fraction && is_zone && is_usual && Instant::parse(&format!("{clock}Z")).is_ok()
 }
@@ -96,6 +98,7 @@ mod tests {
             "2023-02-29T00:00:00Z",
             "0999-01-01T00:00:00Z",
             "2026-01-01T24:00:00Z",
+            "2026-01-01t24:00:00Z",
             "2026-01-01T23:59:60Z",
             "2026-01-01T00:00:00.Z",
             "2026-01-01T00:00:00.1234567890Z",

@@ -135,7 +135,7 @@ impl<A: Send + Sync + 'static> Service<A> {
         let at_work = Arc::clone(&self.at_work).try_acquire_owned();
         let at_work = at_work.map_err(|_| Refusal::Busy { retry_after_seconds: RETRY_AFTER_SECONDS })?;
         let held = Held { _at_work: at_work, _in_flight: self.telemetry.enter() };
-        // Before anything is read of strangers.
+        // Before anything that strangers send is looked at; read on and thrown away it is.
         let identity = match &self.authenticator {
             Some(authenticator) if op.auth() == Auth::Bearer => {
                 Some(credential.identify(authenticator.as_ref()).await?)

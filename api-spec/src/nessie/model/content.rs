@@ -29,6 +29,10 @@ pub enum ContentType {
 }
 
 impl ContentType {
+    /// The types that contents have.
+    const STORED: [Self; 5] =
+        [Self::IcebergTable, Self::IcebergView, Self::DeltaLakeTable, Self::Namespace, Self::Udf];
+
     /// The wire word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -316,10 +320,9 @@ impl<'de> Deserialize<'de> for Namespace {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let RawNamespace { kind, id, elements, properties } = object(deserializer)?;
-        match kind.as_deref() {
-            Some("ICEBERG_TABLE" | "ICEBERG_VIEW" | "DELTA_LAKE_TABLE" | "NAMESPACE" | "UDF") => {}
-            Some(other) => return Err(D::Error::custom(format!("No type registered for {other}"))),
-            None => return Err(D::Error::custom("the content has no 'type'")),
+        let kind = kind.ok_or_else(|| D::Error::custom("the content has no 'type'"))?;
+        if !ContentType::STORED.iter().any(|known| known.as_str() == kind) {
+            return Err(D::Error::custom(format!("No type registered for {kind}")));
         }
         check_namespace(&elements).map_err(D::Error::custom)?;
         Ok(Self { id, elements, properties })
