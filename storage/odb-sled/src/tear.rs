@@ -208,7 +208,7 @@ mod tests {
             Err::<(), _>(StoreError::Open("no descriptors".into()))
         });
         assert!(matches!(error, Err(StoreError::Open(_))), "{error:?}");
-        assert_eq!(seen.take(), [cut.clone()]);
+        assert_eq!(seen.take(), std::slice::from_ref(&cut));
         super::open(&engine, true, &|| {
             seen.borrow_mut().push(there(&engine));
             accept(&engine).map_err(|error| StoreError::Read(error.to_string()))
