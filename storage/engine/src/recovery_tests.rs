@@ -1,6 +1,6 @@
 //! Stored indexes that a crash has left without some of their nodes, and a store that does not answer.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use lochan_storage_model::{CommitId, ContentKey};
 use lochan_storage_odb::{
@@ -8,7 +8,17 @@ use lochan_storage_odb::{
     memory::{Hold, Memory},
 };
 
-use crate::{Error, Options, fsck, index::Range, merge::Rules, testing::*};
+use crate::{Engine, Error, Options, fsck, index::Range, merge::Rules, testing::*};
+
+/// An engine that has made a commit for each of so many tables and has stopped, which checkpoints them; and its store.
+async fn stopped(tables: i64) -> (Engine, Arc<Memory>) {
+    let (engine, store) = engine_with(Rules::default(), Options::default()).await;
+    for n in 0..tables {
+        commit(&engine, "main", vec![put(&format!("t{n}"), table(n))]).await;
+    }
+    engine.stop(Duration::from_secs(10)).await;
+    (engine, store)
+}
 
 /// Loses every stored node but the root of a checkpoint.
 async fn lose_all_but(store: &Memory, root: lochan_storage_model::ObjectId) {
@@ -22,11 +32,7 @@ async fn lose_all_but(store: &Memory, root: lochan_storage_model::ObjectId) {
 
 #[tokio::test]
 async fn an_index_whose_checkpoint_outlived_its_nodes_heals_when_written() {
-    let (engine, store) = engine_with(Rules::default(), Options::default()).await;
-    for n in 0..300 {
-        commit(&engine, "main", vec![put(&format!("t{n}"), table(n))]).await;
-    }
-    engine.stop(Duration::from_secs(10)).await;
+    let (engine, store) = stopped(300).await;
     let root = engine.commits().load(head(&engine, "main").await).await.unwrap().header.root;
     lose_all_but(&store, root).await;
     let again = open(&store, Rules::default(), Options::default());
@@ -36,11 +42,7 @@ async fn an_index_whose_checkpoint_outlived_its_nodes_heals_when_written() {
 
 #[tokio::test]
 async fn indexes_above_a_checkpoint_that_outlived_its_nodes_heal() {
-    let (engine, store) = engine_with(Rules::default(), Options::default()).await;
-    for n in 0..300 {
-        commit(&engine, "main", vec![put(&format!("t{n}"), table(n))]).await;
-    }
-    engine.stop(Duration::from_secs(10)).await;
+    let (engine, store) = stopped(300).await;
     let root = engine.commits().load(head(&engine, "main").await).await.unwrap().header.root;
     let engine = open(&store, Rules::default(), Options::default());
     commit(&engine, "main", vec![put("x", table(1))]).await;
@@ -56,11 +58,7 @@ async fn indexes_above_a_checkpoint_that_outlived_its_nodes_heal() {
 
 #[tokio::test]
 async fn a_diff_with_the_empty_state_heals_the_other_side() {
-    let (engine, store) = engine_with(Rules::default(), Options::default()).await;
-    for n in 0..300 {
-        commit(&engine, "main", vec![put(&format!("t{n}"), table(n))]).await;
-    }
-    engine.stop(Duration::from_secs(10)).await;
+    let (engine, store) = stopped(300).await;
     let head = head(&engine, "main").await;
     lose_all_but(&store, engine.commits().load(head).await.unwrap().header.root).await;
     let again = open(&store, Rules::default(), Options::default());
@@ -70,11 +68,7 @@ async fn a_diff_with_the_empty_state_heals_the_other_side() {
 
 #[tokio::test]
 async fn a_damaged_checkpoint_row_is_no_checkpoint() {
-    let (engine, store) = engine_with(Rules::default(), Options::default()).await;
-    for n in 0..100 {
-        commit(&engine, "main", vec![put(&format!("t{n}"), table(n))]).await;
-    }
-    engine.stop(Duration::from_secs(10)).await;
+    let (_, store) = stopped(100).await;
     let rows = store.derived_scan(DerivedSpace::Checkpoint, &[], None, false, 10).await.unwrap();
     for (key, row) in rows {
         // The height, which no hash vouches for.
