@@ -5,13 +5,27 @@
 //! emptying it: what a start that was killed has left there stays behind a shorter one, whose checksum then stands in the
 //! wrong place, and no start succeeds any more. So leftovers are removed before each open, and a snapshot that turns out
 //! to be damaged is set aside once, which makes the engine read its whole log.
+//!
+//! It writes one whenever it is opened, of what it could read. Where a message of the log is damaged it reads on behind its
+//! segment, so that snapshot leads past what stands there, for ever. Where the log may be damaged, the snapshots are therefore
+//! kept as they were until the rows have been counted, and put back if these are not all there.
 
-use std::{fs, io, path::Path};
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use lochan_storage_odb::StoreError;
+
+use crate::tail::sync_folder_of;
 
 const SNAPSHOT: &str = "snap.";
 const UNFINISHED: &str = ".generating";
 /// What a damaged snapshot is called, behind its old name.
 const DAMAGED: &str = "damaged-";
+/// Folder of the snapshots as they were.
+const KEPT: &str = "SNAPSHOTS";
 
 fn names(engine: &Path) -> io::Result<Vec<String>> {
     if !engine.is_dir() {
@@ -47,4 +61,141 @@ pub(crate) fn set_aside(engine: &Path) -> io::Result<bool> {
         fs::rename(engine.join(name), engine.join(format!("{DAMAGED}{name}")))?;
     }
     Ok(!found.is_empty())
+}
+
+/// Does something with a store that may turn out to be damaged, and leaves its snapshots as they were if it does. The engine must
+/// not be open, nor be after a failure.
+pub(crate) fn kept_if_damaged<T>(
+    engine: &Path,
+    work: impl FnOnce() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let failed = |error| StoreError::Open(format!("cannot keep the snapshots of the engine: {error}"));
+    keep(engine).map_err(failed)?;
+    let done = work();
+    if done.is_err() {
+        put_back(engine).map_err(failed)?;
+    }
+    let_go(engine).map_err(failed)?;
+    done
+}
+
+fn kept(engine: &Path) -> PathBuf {
+    engine.with_file_name(KEPT)
+}
+
+/// Keeps the snapshots as they are.
+fn keep(engine: &Path) -> io::Result<()> {
+    let kept = kept(engine);
+    let unfinished = kept.with_extension("new");
+    remove(&unfinished)?;
+    fs::create_dir(&unfinished)?;
+    for name in names(engine)? {
+        link(&engine.join(&name), &unfinished.join(&name))?;
+    }
+    File::open(&unfinished)?.sync_all()?;
+    fs::rename(&unfinished, &kept)?;
+    sync_folder_of(&kept)
+}
+
+/// Puts back the snapshots that were kept, if any were: also those of a start that was cut off.
+pub(crate) fn put_back(engine: &Path) -> io::Result<()> {
+    let kept = kept(engine);
+    if !kept.try_exists()? {
+        return Ok(());
+    }
+    for name in names(engine)? {
+        fs::remove_file(engine.join(name))?;
+    }
+    for entry in fs::read_dir(&kept)? {
+        let entry = entry?;
+        link(&entry.path(), &engine.join(entry.file_name()))?;
+    }
+    File::open(engine)?.sync_all()?;
+    let_go(engine)
+}
+
+/// Lets go of what was kept.
+fn let_go(engine: &Path) -> io::Result<()> {
+    let kept = kept(engine);
+    if !kept.try_exists()? {
+        return Ok(());
+    }
+    // All at once: half of it would be put back.
+    let unfinished = kept.with_extension("new");
+    fs::rename(&kept, &unfinished)?;
+    sync_folder_of(&kept)?;
+    remove(&unfinished)
+}
+
+/// A second name, or a copy where there are none. The engine never writes into a snapshot that has its name.
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => Ok(()),
+        Err(_) => {
+            fs::copy(from, to)?;
+            File::open(to)?.sync_all()
+        }
+    }
+}
+
+fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names and bytes of the snapshots.
+    fn snapshots(engine: &Path) -> Vec<(String, String)> {
+        let mut found = names(engine).unwrap();
+        found.sort();
+        let read = |name: String| (name.clone(), fs::read_to_string(engine.join(name)).unwrap());
+        found.into_iter().map(read).collect()
+    }
+
+    /// What the engine does when it is opened.
+    fn replace(engine: &Path) {
+        for name in names(engine).unwrap() {
+            fs::remove_file(engine.join(name)).unwrap();
+        }
+        fs::write(engine.join("snap.0002"), "new").unwrap();
+    }
+
+    #[test]
+    fn snapshots_are_put_back_after_a_failure_and_after_a_start_that_was_cut_off() {
+        for old in [vec![], vec![("snap.0001".to_owned(), "old".to_owned())]] {
+            let folder = tempfile::tempdir().unwrap();
+            let engine = folder.path().join("sled");
+            fs::create_dir(&engine).unwrap();
+            fs::write(engine.join("db"), "log").unwrap();
+            for (name, text) in &old {
+                fs::write(engine.join(name), text).unwrap();
+            }
+            let failing = kept_if_damaged(&engine, || {
+                replace(&engine);
+                Err::<(), _>(StoreError::Open("it is damaged".into()))
+            });
+            assert!(failing.is_err());
+            assert_eq!(snapshots(&engine), old);
+
+            keep(&engine).unwrap();
+            replace(&engine);
+            put_back(&engine).unwrap();
+            assert_eq!(snapshots(&engine), old);
+            // Nothing is put back twice.
+            replace(&engine);
+            let new = snapshots(&engine);
+            put_back(&engine).unwrap();
+            assert_eq!(snapshots(&engine), new);
+
+            kept_if_damaged(&engine, || Ok(fs::write(engine.join("snap.0003"), "newer").unwrap())).unwrap();
+            assert_eq!(snapshots(&engine).last().unwrap().0, "snap.0003");
+            let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+            assert_eq!(left, ["sled"]);
+        }
+    }
 }

@@ -85,7 +85,8 @@ pub(crate) fn mark_of(engine: &Path) -> io::Result<Option<Mark>> {
     Ok(engine.parent().map(mark::read).transpose()?.flatten())
 }
 
-fn sync_folder_of(file: &Path) -> io::Result<()> {
+/// Makes the names of a folder durable, of which this is one.
+pub(crate) fn sync_folder_of(file: &Path) -> io::Result<()> {
     match file.parent() {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),

@@ -64,6 +64,11 @@ fn damaged(engine: &Path, Place { offset, detail }: &Place, untouched: &str) -> 
 }
 
 impl Checked {
+    /// Whether the engine may be opened on a damaged log, which is found when the rows are counted.
+    pub(super) fn may_be_damaged(&self) -> bool {
+        self.trust == Trust::Marked && self.verdict != Verdict::Sound
+    }
+
     /// The damage for which a store turned out to be none that can be opened: the place that looked odd, if there was one.
     pub(super) fn explain(&self, engine: &Path, error: StoreError) -> StoreError {
         let StoreError::Corrupt { what, .. } = &error else { return error };

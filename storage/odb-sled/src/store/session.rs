@@ -15,7 +15,7 @@ use lochan_storage_odb::{Damage, Reference, StoreError, WRITER_POINT};
 use uuid::Uuid;
 
 use super::{
-    check::{self, Trust},
+    check::{self, Checked, Trust},
     replay,
     sink::{Drain, STOP_PAUSE, Sink},
 };
@@ -108,11 +108,31 @@ impl Session {
         batch_min: u64,
     ) -> Result<Self, StoreError> {
         let path = folder.engine();
+        snapshots::put_back(&path).map_err(|error| {
+            StoreError::Open(format!("cannot put back the snapshots of the engine: {error}"))
+        })?;
         // Before anything looks at the log, and before the engine overwrites parts of it.
         tail::guard(&path)
             .map_err(|error| StoreError::Open(format!("cannot keep the end of the log: {error}")))?;
         tracing::trace!(target: WRITER_POINT, "guarded");
         let checked = check::before(folder.path(), &path, how.trust)?;
+        let open = || Self::open_checked(folder, how, syncer, journal, trouble, batch_min, &checked);
+        match checked.may_be_damaged() {
+            true => snapshots::kept_if_damaged(&path, open),
+            false => open(),
+        }
+    }
+
+    fn open_checked(
+        folder: &Arc<Folder>,
+        how: How,
+        syncer: Arc<dyn Syncer>,
+        journal: &journal::Files,
+        trouble: Arc<Trouble>,
+        batch_min: u64,
+        checked: &Checked,
+    ) -> Result<Self, StoreError> {
+        let path = folder.engine();
         if how.trust == Trust::Nothing {
             bridge::cross(&path, || open_engine(&path, how.cache_bytes))
                 .map_err(|error| StoreError::Open(format!("cannot pass over what is damaged: {error}")))?;

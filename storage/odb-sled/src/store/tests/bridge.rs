@@ -41,6 +41,15 @@ async fn fill(config: &SledConfig) -> Vec<(ObjectKind, ObjectId)> {
     made
 }
 
+/// Names of the snapshots of the engine.
+fn snapshots(config: &SledConfig) -> Vec<String> {
+    let names = std::fs::read_dir(config.path.join("sled")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut found: Vec<_> = names.filter(|name| name.starts_with("snap.")).collect();
+    found.sort();
+    found
+}
+
 /// Which segment of the file holds the end of the log.
 fn end_of_the_log(config: &SledConfig) -> u64 {
     let bytes = std::fs::read(config.path.join("sled/db")).unwrap();
@@ -70,7 +79,9 @@ async fn one_bit_of_a_log_without_a_snapshot_costs_one_page() {
         let mut byte = [0];
         main.read_exact_at(&mut byte, at).unwrap();
         main.write_all_at(&[byte[0] ^ 4], at).unwrap();
+        let before = snapshots(&hurt);
         let Err(error) = SledStore::open(&hurt) else { continue };
+        assert_eq!(snapshots(&hurt), before, "trial {trial}: a salvage reads the log from there on");
         refused += 1;
         let StoreError::Corrupt { what, .. } = &error else { panic!("trial {trial}: {error}") };
         assert!(what.contains("sled/db at offset "), "trial {trial}: {error}");
@@ -99,30 +110,35 @@ async fn a_damaged_leaf_under_what_the_journal_repeats_costs_that_leaf() {
     let last = commit("the last batch stands alone in the journal");
     land(&store, moved(at, &last)).await;
     settle(&store);
-    // Its page does not lie in the last segment, which a salvage cannot pass over.
-    let node = |number: u64| DerivedWrite {
-        space: DerivedSpace::Node,
-        key: number.to_be_bytes().to_vec().into(),
-        value: Some(vec![number as u8; 60_000].into()),
-    };
-    store.put_derived((0..60).map(node).collect()).await.unwrap();
     drop(store);
 
     let path = config.path.join("sled/db");
-    let bytes = std::fs::read(&path).unwrap();
-    let places: Vec<usize> = bytes
-        .windows(last.bytes.len())
-        .enumerate()
-        .filter(|(_, seen)| *seen == last.bytes)
-        .map(|(at, _)| at)
-        .collect();
-    let end = end_of_the_log(&config);
-    assert!(!places.is_empty() && places.iter().all(|at| (at / SEGMENT_BYTES) as u64 != end), "{places:?}");
+    // Its page must not lie in the last segment, which a salvage cannot pass over: so something is written behind it.
+    let places = loop {
+        let store = SledStore::open(&config).unwrap();
+        let node = |number: u64| DerivedWrite {
+            space: DerivedSpace::Node,
+            key: number.to_be_bytes().to_vec().into(),
+            value: Some(vec![number as u8; 60_000].into()),
+        };
+        store.put_derived((0..60).map(node).collect()).await.unwrap();
+        drop(store);
+        let bytes = std::fs::read(&path).unwrap();
+        let found = bytes.windows(last.bytes.len()).enumerate().filter(|(_, seen)| *seen == last.bytes);
+        let places: Vec<_> = found.map(|(at, _)| (at as u64, bytes[at])).collect();
+        assert!(!places.is_empty());
+        let end = end_of_the_log(&config);
+        if places.iter().all(|(at, _)| at / SEGMENT_BYTES as u64 != end) {
+            break places;
+        }
+    };
     let file = std::fs::File::options().write(true).open(&path).unwrap();
-    for at in places {
-        file.write_all_at(&[bytes[at] ^ 4], at as u64).unwrap();
+    for (at, byte) in places {
+        file.write_all_at(&[byte ^ 4], at).unwrap();
     }
+    let before = snapshots(&config);
     assert!(matches!(SledStore::open(&config), Err(StoreError::Corrupt { .. })));
+    assert_eq!(snapshots(&config), before, "a salvage reads the log from there on");
     let saved = SledStore::salvage(&config).unwrap();
     assert_eq!(saved.object(last.kind, last.id).await.unwrap(), Some(last.bytes), "it is in the journal");
     let mut lost = 0;
