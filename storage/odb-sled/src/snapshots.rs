@@ -192,7 +192,11 @@ mod tests {
             put_back(&engine).unwrap();
             assert_eq!(snapshots(&engine), new);
 
-            kept_if_damaged(&engine, || Ok(fs::write(engine.join("snap.0003"), "newer").unwrap())).unwrap();
+            let newer = || {
+                fs::write(engine.join("snap.0003"), "newer").unwrap();
+                Ok(())
+            };
+            kept_if_damaged(&engine, newer).unwrap();
             assert_eq!(snapshots(&engine).last().unwrap().0, "snap.0003");
             let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
             assert_eq!(left, ["sled"]);
