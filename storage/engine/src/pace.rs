@@ -1,9 +1,21 @@
 //! Work in the background that must not be in the way.
 
-use std::time::{Duration, Instant};
+use std::{
+    num::NonZero,
+    thread::available_parallelism,
+    time::{Duration, Instant},
+};
 
 /// Shortest pause worth taking.
 const PAUSE_MIN: Duration = Duration::from_millis(2);
+
+/// Threads at most for one piece of work: beyond that the store is what limits.
+const THREADS_MAX: usize = 8;
+
+/// As many threads as there are cores, for work that shall be done soon.
+pub(crate) fn threads() -> usize {
+    available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX)
+}
 
 /// A bound on how many bytes are read in a second. Time not used is not saved up.
 #[derive(Debug)]

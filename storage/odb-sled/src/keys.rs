@@ -100,6 +100,11 @@ pub(crate) fn is_in(key: &[u8], space: Space) -> bool {
     key.get(PREFIX_BYTES - 1) == Some(&(space as u8))
 }
 
+/// Whether a whole key lies in a space behind `space`.
+pub(crate) fn is_behind(key: &[u8], space: Space) -> bool {
+    key.get(PREFIX_BYTES - 1) > Some(&(space as u8))
+}
+
 /// The key inside its space of a whole key.
 pub(crate) fn inside(key: &[u8]) -> &[u8] {
     key.get(PREFIX_BYTES..).unwrap_or_default()

@@ -5,14 +5,13 @@ use lochan_storage_model::{
     encoding::{Reader, Writer},
 };
 use lochan_storage_odb::{Damage, StoreError};
-use sled::IVec;
 
 use crate::{
     batch::{Piece, Row},
     error,
     keys::{self, Space},
     objects, parts,
-    walk::Walk,
+    walk::{Step, Walk},
 };
 
 const FORMAT: u8 = 1;
@@ -21,10 +20,10 @@ const COUNTED_BYTES: usize = 512;
 /// Names of the groups, as findings show them.
 const GROUPS: [&str; 3] = ["objects", "references and their log", "records"];
 /// Whoever looks at all rows that are counted: is asked for each part of them, from several threads at once.
-pub(crate) type Onlooker<'a> = dyn Fn() -> Box<dyn FnMut(&IVec, &IVec) + 'a> + Sync + 'a;
+pub(crate) type Onlooker<'a> = dyn Fn() -> Box<dyn FnMut(&Step) + 'a> + Sync + 'a;
 
 /// For a count that nobody looks at.
-pub(crate) static NOBODY: &Onlooker<'static> = &|| Box::new(|_, _| {});
+pub(crate) static NOBODY: &Onlooker<'static> = &|| Box::new(|_| {});
 
 /// Number and sum of the rows of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -124,12 +123,12 @@ impl State {
         let mut look = onlooker();
         let mut counted = Vec::with_capacity(COUNTED_BYTES);
         for row in Walk::new(tree, from, to) {
+            look(&row);
             match row {
                 Ok((key, value)) => {
                     if let Some(group) = group(&key) {
                         state.add(group, digest_in(&mut counted, &key, &value));
                     }
-                    look(&key, &value);
                 }
                 Err(found) => damage.push(Damage { what: found.place, detail: found.detail }),
             }

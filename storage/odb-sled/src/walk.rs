@@ -30,7 +30,7 @@ pub(crate) struct Unreadable {
 }
 
 /// A row, or a stretch without any that can be read.
-type Step = Result<(IVec, IVec), Unreadable>;
+pub(crate) type Step = Result<(IVec, IVec), Unreadable>;
 
 /// Rows from one key to another, in order; stretches that cannot be read in between. Rows that wait to enter the tree count
 /// as if they had.

@@ -29,5 +29,5 @@ pub use point::{Identity, Load, Point};
 pub use reference::{RefKind, RefLogEntry, RefOperation, Reference, RequestKey};
 pub use store::{
     Checked, Epoch, Look, OBJECT_BYTES_MAX, ObjectInfo, Onlooker, RECORD_BYTES_MAX, Record, RecordSpace,
-    Scanned, Shown, Store, Sweep, Writes,
+    Scanned, Seen, Shown, Store, Sweep, Writes,
 };

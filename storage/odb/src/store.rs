@@ -204,9 +204,20 @@ pub struct Shown<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Is shown the objects of a part of a store, with an error in place of one that is damaged.
-pub type Look<'a> = Box<dyn FnMut(Result<Shown<'_>, StoreError>) + Send + 'a>;
-/// Whoever looks at all objects: is asked for each part of the store, from several threads at once.
+/// What is shown to whoever looks at a whole store.
+#[derive(Debug, Clone)]
+pub enum Seen<'a> {
+    /// An object.
+    Object(Shown<'a>),
+    /// An entry of the log of a reference.
+    Log(RefLogEntry),
+    /// Entries may be missing here that cannot be read; what is wrong is told beside.
+    LogIsCut,
+}
+
+/// Is shown what a part of a store holds, with an error in place of what is damaged.
+pub type Look<'a> = Box<dyn FnMut(Result<Seen<'_>, StoreError>) + Send + 'a>;
+/// Whoever looks at a whole store: is asked for each part of it, from several threads at once.
 pub type Onlooker<'a> = dyn Fn() -> Look<'a> + Sync + 'a;
 
 /// What a look at some objects has found.
@@ -235,7 +246,19 @@ impl Checked {
     }
 }
 
-/// Objects and bytes that [`Sweep::verify`] reads in one piece where the backend has no better way.
+/// Shows that a part of the log cannot be read; anything but damage is handed back.
+fn cut(look: &mut Look<'_>, error: StoreError) -> Result<(), StoreError> {
+    match error {
+        StoreError::Corrupt { .. } | StoreError::Read(_) => {
+            look(Err(error));
+            look(Ok(Seen::LogIsCut));
+            Ok(())
+        }
+        other => Err(other),
+    }
+}
+
+/// Rows, and bytes of objects, that [`Sweep::verify`] reads in one piece where the backend has no better way.
 const VERIFIED_AT_ONCE: (usize, usize) = (1_000, 8 << 20);
 
 /// Scanning, deleting, and taking and putting back the whole; handed only to maintenance.
@@ -313,33 +336,64 @@ pub trait Sweep: Store {
     /// Takes the identity of a repository that is put back here. For an empty store.
     async fn adopt(&self, repository: [u8; 16]) -> Result<(), StoreError>;
 
-    /// Reads everything once, on as many threads as that is faster with: shows all objects to `onlooker`, in no order, and
-    /// returns what the backend finds wrong with its own rows as a whole: what cannot be read, is there no more, or is not
-    /// as it was last written. Only for a store that nobody writes to.
+    /// Reads everything once, on as many threads as that is faster with: shows all objects and log entries to `onlooker`, in no
+    /// order, though entries of one name mostly come one behind the other; and returns what the backend finds wrong with its
+    /// own rows as a whole: what cannot be read, is there no more, or is not as it was last written. Only for a store that
+    /// nobody writes to.
     async fn verify(&self, onlooker: &Onlooker<'_>) -> Result<Vec<Damage>, StoreError> {
         let (limit, bytes_max) = VERIFIED_AT_ONCE;
         let mut look = onlooker();
         let mut after = None;
         loop {
             let page = self.read_objects(after.take(), limit, bytes_max).await?;
-            let Some((last, _)) = page.last() else { return Ok(Vec::new()) };
+            let Some((last, _)) = page.last() else { break };
             after = Some(last.clone());
             for (_, object) in &page {
                 look(match object {
-                    Ok(NewObject { kind, id, bytes }) => Ok(Shown { kind: *kind, id: *id, bytes }),
+                    Ok(NewObject { kind, id, bytes }) => {
+                        Ok(Seen::Object(Shown { kind: *kind, id: *id, bytes }))
+                    }
                     Err(error) => Err(error.clone()),
                 });
             }
         }
+        let mut after = None;
+        loop {
+            let names = match self.ref_log_names(after.as_ref(), limit).await {
+                Ok(names) => names,
+                Err(error) => {
+                    cut(&mut look, error)?;
+                    return Ok(Vec::new());
+                }
+            };
+            let Some(last) = names.last() else { return Ok(Vec::new()) };
+            after = Some(last.clone());
+            for name in &names {
+                let mut before = None;
+                loop {
+                    match self.ref_log(name, before, limit).await {
+                        Ok(page) if page.is_empty() => break,
+                        Ok(page) => {
+                            before = page.last().map(|entry| entry.number);
+                            page.into_iter().rev().for_each(|entry| look(Ok(Seen::Log(entry))));
+                        }
+                        Err(error) => {
+                            cut(&mut look, error)?;
+                            break;
+                        }
+                    }
+                }
+            }
+        }
     }
 
-    /// As [`Sweep::verify`], for whoever does not want to see the objects: everything that is wrong with them, and with the
-    /// rows as a whole.
+    /// As [`Sweep::verify`], for whoever does not want to see anything: all that is wrong with the objects and entries, and with
+    /// the rows as a whole.
     async fn audit(&self) -> Result<Vec<Damage>, StoreError> {
         let damaged = Mutex::new(Vec::new());
         let onlooker = || -> Look<'_> {
-            Box::new(|object| {
-                if let Err(error) = object {
+            Box::new(|seen| {
+                if let Err(error) = seen {
                     damaged.lock().unwrap_or_else(PoisonError::into_inner).push(Damage::from(error));
                 }
             })

@@ -1,7 +1,7 @@
 //! How fast a store is read, hashed and counted, by `fsck` and by the scrub, beside the rate at which one core hashes the same
 //! objects one after another in memory.
 //!
-//! `cargo run --release -p lochan-tests-faults --example verify [WAY]`
+//! `cargo run --release -p lochan-tests-faults --example verify [WAY [STORE]]`
 
 // Printing is what this program is for, and a failure ends it.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::indexing_slicing)]
@@ -218,13 +218,17 @@ fn middle(figures: &mut [f64]) -> f64 {
 
 #[tokio::main]
 async fn main() {
-    let only = std::env::args().nth(1);
+    let [only, wanted] = [1, 2].map(|number| std::env::args().nth(number));
     let only = only.as_deref();
+    let is_wanted = |store: &str| wanted.as_ref().is_none_or(|wanted| wanted == store);
     let folder = tempfile::tempdir().unwrap();
-    for size in [400, 1_500] {
+    for size in [400, 1_500].into_iter().filter(|size| is_wanted(&size.to_string())) {
         let config = StoreConfig::new(folder.path().join(format!("store-{size}")));
         fill(&*lochan_storage::open(&config).unwrap(), size).await;
         measure(&format!("{size} bytes each"), &config, only).await;
+    }
+    if !is_wanted("commits") {
+        return;
     }
     let config = StoreConfig::new(folder.path().join("store-commits"));
     commit(&lochan_storage::open(&config).unwrap()).await;

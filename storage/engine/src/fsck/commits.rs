@@ -1,76 +1,130 @@
-//! Objects, and what commits say about each other.
+//! The look at everything: objects, what commits say about each other, and the log of references.
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicUsize},
 };
 
 use lochan_storage_model::{Commit, CommitId, ObjectId, ObjectKind, Operation, Value, commit::Header};
-use lochan_storage_odb::{Damage, Look, Shown, StoreError, Sweep};
+use lochan_storage_odb::{Damage, Look, Seen, Shown, StoreError, Sweep};
 
-use super::{Report, operations::Operations};
-use crate::{cache::ById, error::Error, graph::Step};
+use super::{
+    Report,
+    graph::{Children, Graph},
+    log::{self, Log},
+    operations::Operations,
+};
+use crate::{cache::ById, error::Error};
 
 /// Objects between two words of progress.
 const TOLD_EVERY: u64 = 100_000;
 /// Objects of a part after which it is handed in.
 const HANDED_IN: usize = 1_000;
 
-/// The commits found sound, by id.
-pub(super) type Graph = HashMap<CommitId, Header, ById>;
-/// Objects whose bytes hash to their ids, but for the commits of the graph.
-type Present = HashSet<(ObjectKind, ObjectId), ById>;
-/// Objects that are missing or damaged, each with the commits that name it.
-type Missing = HashMap<(ObjectKind, ObjectId), Vec<CommitId>, ById>;
+/// Kind and id of an object.
+type Named = (ObjectKind, ObjectId);
 
-/// What a look at all objects has gathered.
+/// What the store holds.
+pub(super) struct Whole {
+    /// The commits found sound.
+    pub graph: Graph,
+    /// They along first parents.
+    pub children: Children,
+    /// Of each of them, by number.
+    pub operations: Operations,
+}
+
+/// A commit as it was met.
+struct Met {
+    id: CommitId,
+    header: Header,
+    /// Unless there is no room for them.
+    operations: Option<Vec<Operation>>,
+}
+
+/// What a look at everything has gathered.
 struct Gathered<'a> {
-    graph: Graph,
-    operations: Operations,
-    present: Present,
+    commits: Vec<Vec<Met>>,
+    /// Objects whose bytes hash to their ids, but for these commits.
+    present: Vec<Vec<Named>>,
     /// What commits name beside their parents.
-    wanted: Vec<(CommitId, ObjectKind, ObjectId)>,
+    wanted: Vec<(CommitId, Named)>,
+    log: Log,
     report: &'a mut Report,
     told: &'a mut (dyn FnMut(&str, &Report) + Send),
 }
 
+/// What the threads share.
+struct Shared<'a> {
+    all: Mutex<Gathered<'a>>,
+    /// Bytes of operations that are kept.
+    kept: AtomicUsize,
+}
+
 /// The same of a part, so that threads need not wait for each other at every object.
 struct Part<'a, 'b> {
-    all: &'a Mutex<Gathered<'b>>,
-    commits: Vec<(CommitId, Commit, usize)>,
-    present: Vec<(ObjectKind, ObjectId)>,
+    shared: &'a Shared<'b>,
+    commits: Vec<Met>,
+    present: Vec<Named>,
+    wanted: Vec<(CommitId, Named)>,
+    log: log::Part,
     report: Report,
 }
 
 /// Reads and hashes every object, and counts all rows; then checks that commits name only what exists and agree with their
-/// parents.
-pub(super) async fn check_objects(
+/// parents. Returns the log beside, which nothing was compared with yet.
+pub(super) async fn look_at_all(
     store: &Arc<dyn Sweep>,
     report: &mut Report,
     told: &mut (dyn FnMut(&str, &Report) + Send),
-) -> Result<(Graph, Operations), Error> {
-    let (graph, operations, present, wanted) = Default::default();
-    let all = Mutex::new(Gathered { graph, operations, present, wanted, report, told });
+) -> Result<(Whole, Log), Error> {
+    let (commits, present, wanted, log, kept) = Default::default();
+    let all = Mutex::new(Gathered { commits, present, wanted, log, report, told });
+    let shared = Shared { all, kept };
     let onlooker = || -> Look<'_> {
-        let mut part = Part::of(&all);
-        Box::new(move |object| part.look(object))
+        let mut part = Part::of(&shared);
+        Box::new(move |seen| part.look(seen))
     };
     let damage = store.verify(&onlooker).await?;
-    let Gathered { graph, operations, present, wanted, report, .. } =
-        all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Gathered { commits, present, wanted, log, report, .. } =
+        shared.all.into_inner().unwrap_or_else(PoisonError::into_inner);
     for Damage { what, detail } in damage {
         report.damage(what, detail);
     }
-    let mut missing = Missing::default();
-    for (commit, kind, id) in wanted {
-        if !present.contains(&(kind, id)) {
-            missing.entry((kind, id)).or_default().push(commit);
+    let (mut graph, mut operations) = (Graph::default(), Operations::default());
+    graph.reserve(commits.iter().map(Vec::len).sum());
+    for Met { id, header, operations: met } in commits.into_iter().flatten() {
+        // One object may stand at several places.
+        if graph.add(id, header) {
+            operations.add(met);
         }
     }
-    for (id, header) in &graph {
-        check_header(*id, header, (&graph, &present), &mut missing, report);
+    let mut named = wanted;
+    let children = graph.check(&mut |commit, parent| named.push((commit, parent)), report);
+    name_missing(store, named, &present, report).await?;
+    Ok((Whole { graph, children, operations }, log))
+}
+
+/// Names objects that commits name and that are not present.
+async fn name_missing(
+    store: &Arc<dyn Sweep>,
+    named: Vec<(CommitId, Named)>,
+    present: &[Vec<Named>],
+    report: &mut Report,
+) -> Result<(), Error> {
+    let mut missing: HashSet<Named, ById> = named.iter().map(|(_, object)| *object).collect();
+    if !missing.is_empty() {
+        for object in present.iter().flatten() {
+            missing.remove(object);
+        }
     }
-    for ((kind, id), commits) in missing {
+    let mut by_object: HashMap<Named, Vec<CommitId>, ById> = HashMap::default();
+    for (commit, object) in named {
+        if missing.contains(&object) {
+            by_object.entry(object).or_default().push(commit);
+        }
+    }
+    for ((kind, id), commits) in by_object {
         let detail = match store.object(kind, id).await {
             // Named already, or there by another way.
             Ok(_) => "it is missing".to_owned(),
@@ -79,18 +133,20 @@ pub(super) async fn check_objects(
         };
         report.needed(format!("{kind:?} {id}"), &detail, commits);
     }
-    Ok((graph, operations))
+    Ok(())
 }
 
 impl<'a, 'b> Part<'a, 'b> {
-    fn of(all: &'a Mutex<Gathered<'b>>) -> Self {
-        let (commits, present, report) = Default::default();
-        Self { all, commits, present, report }
+    fn of(shared: &'a Shared<'b>) -> Self {
+        let (commits, present, wanted, log, report) = Default::default();
+        Self { shared, commits, present, wanted, log, report }
     }
 
-    fn look(&mut self, object: Result<Shown<'_>, StoreError>) {
-        let Shown { kind, id, bytes } = match object {
-            Ok(object) => object,
+    fn look(&mut self, seen: Result<Seen<'_>, StoreError>) {
+        let Shown { kind, id, bytes } = match seen {
+            Ok(Seen::Object(object)) => object,
+            Ok(Seen::Log(entry)) => return self.log.add(entry, &mut self.report),
+            Ok(Seen::LogIsCut) => return self.log.is_cut(),
             Err(error) => return self.report.damaged(error),
         };
         self.report.objects += 1;
@@ -109,7 +165,10 @@ impl<'a, 'b> Part<'a, 'b> {
         match Commit::decode(bytes) {
             Ok(commit) => {
                 check_operations(id, &commit, &mut self.report);
-                self.commits.push((id, commit, bytes.len()));
+                self.wanted.extend(beside_parents(&commit).map(|named| (id, named)));
+                let Commit { header, operations, .. } = commit;
+                let operations = Operations::has_room(&self.shared.kept, bytes.len()).then_some(operations);
+                self.commits.push(Met { id, header, operations });
             }
             Err(error) => {
                 self.present.push((ObjectKind::Commit, id.object()));
@@ -119,20 +178,13 @@ impl<'a, 'b> Part<'a, 'b> {
     }
 
     fn hand_in(&mut self) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let Gathered { graph, operations, present, wanted, report, told } = &mut *all;
-        for (id, commit, size) in self.commits.drain(..) {
-            wanted.extend(beside_parents(&commit).map(|(kind, named)| (id, kind, named)));
-            graph.insert(id, commit.header);
-            operations.keep(id, commit.operations, size);
-        }
-        present.extend(self.present.drain(..));
-        let found = std::mem::take(&mut self.report);
+        let mut all = self.shared.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let Gathered { commits, present, wanted, report, told, .. } = &mut *all;
+        commits.push(std::mem::take(&mut self.commits));
+        present.push(std::mem::take(&mut self.present));
+        wanted.append(&mut self.wanted);
         let told_at = report.objects / TOLD_EVERY;
-        report.objects += found.objects;
-        report.bytes += found.bytes;
-        report.commits += found.commits;
-        report.findings.extend(found.findings);
+        report.add(std::mem::take(&mut self.report));
         if report.objects / TOLD_EVERY > told_at {
             told("objects", report);
         }
@@ -142,6 +194,8 @@ impl<'a, 'b> Part<'a, 'b> {
 impl Drop for Part<'_, '_> {
     fn drop(&mut self) {
         self.hand_in();
+        let mut all = self.shared.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.log.merge(std::mem::take(&mut self.log));
     }
 }
 
@@ -168,50 +222,5 @@ fn check_operations(id: CommitId, commit: &Commit, report: &mut Report) {
         if let Err(error) = operation.key().decode() {
             report.damage(format!("commit {id}"), format!("a key of its operations: {error}"));
         }
-    }
-}
-
-fn check_header(
-    id: CommitId,
-    header: &Header,
-    (graph, present): (&Graph, &Present),
-    missing: &mut Missing,
-    report: &mut Report,
-) {
-    let step = |id: CommitId| match id.is_no_ancestor() {
-        true => Some(Step::empty()),
-        false => graph.get(&id).map(Step::of),
-    };
-    let mut generation = Some(0);
-    for parent in &header.parents {
-        match step(*parent) {
-            Some(parent) => generation = generation.map(|known| parent.generation.max(known)),
-            None => {
-                generation = None;
-                let parent = (ObjectKind::Commit, parent.object());
-                if !present.contains(&parent) {
-                    missing.entry(parent).or_default().push(id);
-                }
-            }
-        }
-    }
-    // Beside what is missing there is nothing to compare.
-    let (Some(generation), Some(parent)) = (generation, step(header.parent())) else { return };
-    let what = || format!("commit {id}");
-    if header.generation != generation + 1 {
-        report.damage(what(), format!("its generation is {} above {generation}", header.generation));
-    }
-    if header.depth != parent.depth + 1 {
-        report.damage(what(), format!("its depth is {} above {}", header.depth, parent.depth));
-    }
-    if parent.time >= header.time {
-        report.damage(what(), "its time is not after its parent's");
-    }
-    // What is missing further down is named where it is missing.
-    let Some(skip) = step(parent.skip) else { return };
-    let Some(beyond) = step(skip.skip) else { return };
-    let expected = parent.skip_above(header.parent(), skip, beyond);
-    if header.skip != expected {
-        report.damage(what(), format!("its skip pointer is {} instead of {expected}", header.skip));
     }
 }

@@ -3,6 +3,8 @@
 //! Reads only. What is wrong is named; nothing is mended here.
 
 mod commits;
+mod graph;
+mod log;
 mod needs;
 mod operations;
 mod references;
@@ -10,7 +12,7 @@ mod roots;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 pub(crate) use commits::named_by;
 use lochan_storage_model::{
@@ -112,6 +114,44 @@ impl Report {
         self.damage(what, detail);
     }
 
+    /// Notes what cannot be read; `None` then.
+    fn unless_damaged<T>(&mut self, checked: Result<T, Error>) -> Result<Option<T>, Error> {
+        match checked {
+            Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Read(_)))) => {
+                self.damaged(error);
+                Ok(None)
+            }
+            checked => checked.map(Some),
+        }
+    }
+
+    /// Adds what was counted and found in a part.
+    fn add(&mut self, part: Self) {
+        let Self {
+            objects,
+            bytes,
+            commits,
+            roots,
+            references,
+            log_entries,
+            records,
+            checkpoints,
+            findings,
+            needed,
+        } = part;
+        self.objects += objects;
+        self.bytes += bytes;
+        self.commits += commits;
+        self.roots += roots;
+        self.references += references;
+        self.log_entries += log_entries;
+        self.records += records;
+        self.checkpoints += checkpoints;
+        let before = self.findings.len();
+        self.needed.extend(needed.into_iter().map(|(finding, commits)| (before + finding, commits)));
+        self.findings.extend(findings);
+    }
+
     fn derived(&mut self, what: impl Into<String>, detail: impl Into<String>) {
         self.findings.push(Finding { severity: Severity::Derived, what: what.into(), detail: detail.into() });
     }
@@ -124,34 +164,34 @@ pub async fn fsck(
     depth: Depth,
     told: &mut (dyn FnMut(&str, &Report) + Send),
 ) -> Result<Report, Error> {
-    let core = Core::new(
+    let core = Arc::new(Core::new(
         store.clone(),
         Arc::new(SystemClock),
         Arc::new(SystemRng),
         Rules::default(),
         Options { trees_kept: 16, ..Options::default() },
-    );
+    ));
     let mut report = Report::default();
     told("objects", &report);
-    let (graph, operations) = commits::check_objects(&store, &mut report, told).await?;
+    let (whole, log) = commits::look_at_all(&store, &mut report, told).await?;
     told("references and their log", &report);
     // What cannot be read is a finding, and whatever else there is to find is still looked for.
-    match references::check_references(&core, &graph, &mut report).await {
-        Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Read(_)))) => {
-            report.damaged(error)
+    let references = references::check_references(&core, &whole.graph, &mut report).await;
+    let references = match report.unless_damaged(references)? {
+        None => BTreeMap::new(),
+        Some(references) => {
+            let checked = log.check(&core, &whole.graph, &references, &mut report).await;
+            report.unless_damaged(checked)?;
+            references
         }
-        checked => checked?,
-    }
+    };
     told("records", &report);
     check_records(&store, &mut report).await?;
-    needs::name_them(&store, &graph, &mut report).await?;
+    needs::name_them(&whole.graph, &references, &mut report);
     told("index roots", &report);
-    match roots::check_roots(&core, &graph, operations, depth, &mut report, told).await {
-        Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Read(_)))) => {
-            report.damaged(error)
-        }
-        checked => checked?,
-    }
+    let heads = references.values().map(|reference| reference.target).collect();
+    let checked = roots::check_roots(&core, whole, heads, depth, &mut report, told).await;
+    report.unless_damaged(checked)?;
     told("done", &report);
     Ok(report)
 }

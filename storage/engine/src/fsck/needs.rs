@@ -1,16 +1,14 @@
 //! Who needs what is damaged: the commits that name it, and the references whose history holds these.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     fmt::Write as _,
-    sync::Arc,
 };
 
 use lochan_storage_model::{CommitId, RefName};
-use lochan_storage_odb::Sweep;
+use lochan_storage_odb::Reference;
 
-use super::{PAGE, Report, commits::Graph};
-use crate::error::Error;
+use super::{Report, graph::Graph};
 
 /// Commits and references named for one finding; more are counted.
 const NAMED_MAX: usize = 8;
@@ -18,21 +16,20 @@ const NAMED_MAX: usize = 8;
 const FINDINGS_MAX: usize = 1_000;
 
 /// Adds to each finding about an object who needs it.
-pub(super) async fn name_them(
-    store: &Arc<dyn Sweep>,
-    graph: &Graph,
-    report: &mut Report,
-) -> Result<(), Error> {
+pub(super) fn name_them(graph: &Graph, references: &BTreeMap<RefName, Reference>, report: &mut Report) {
     if report.needed.is_empty() {
-        return Ok(());
+        return;
     }
     let mut children: HashMap<CommitId, Vec<CommitId>> = HashMap::new();
-    for (id, header) in graph {
+    for (id, header) in graph.commits() {
         for parent in &header.parents {
             children.entry(*parent).or_default().push(*id);
         }
     }
-    let heads = heads(store).await;
+    let mut heads: HashMap<CommitId, Vec<&RefName>> = HashMap::new();
+    for reference in references.values() {
+        heads.entry(reference.target).or_default().push(&reference.name);
+    }
     for (at, (finding, commits)) in std::mem::take(&mut report.needed).into_iter().enumerate() {
         let mut text = String::new();
         list(&mut text, "commit", commits.iter().map(ToString::to_string).collect());
@@ -51,21 +48,6 @@ pub(super) async fn name_them(
             let _ = write!(finding.detail, "; needed by {text}");
         }
     }
-    Ok(())
-}
-
-/// References by the commit that they point at. Those that cannot be read are named elsewhere.
-async fn heads(store: &Arc<dyn Sweep>) -> HashMap<CommitId, Vec<RefName>> {
-    let mut found: HashMap<CommitId, Vec<RefName>> = HashMap::new();
-    let mut after: Option<RefName> = None;
-    while let Ok(page) = store.references(after.as_ref(), PAGE).await {
-        let Some(last) = page.last() else { break };
-        after = Some(last.name.clone());
-        for reference in page {
-            found.entry(reference.target).or_default().push(reference.name);
-        }
-    }
-    found
 }
 
 fn list(text: &mut String, what: &str, names: BTreeSet<String>) {

@@ -1,72 +1,64 @@
 //! Index roots, computed from operations alone.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
-use lochan_storage_model::{CommitId, Entry, IndexKey, ObjectId, Operation, Put, RefName};
+use bytes::Bytes;
+use lochan_storage_model::{CommitId, Entry, IndexKey, ObjectId, Operation, Put};
 use lochan_storage_odb::DerivedSpace;
+use tokio::{
+    runtime::Handle,
+    sync::{Semaphore, mpsc},
+    task::JoinSet,
+};
 
-use super::{Depth, PAGE, Report, commits::Graph, operations::Operations};
+use super::{
+    Depth, PAGE, Report,
+    commits::Whole,
+    graph::{Children, Graph},
+    operations::Operations,
+};
 use crate::{
     cache::ById,
     error::Error,
     index::{Edit, Link, Node, Tree},
+    pace::threads,
     state::Core,
 };
 
-/// Index roots between two words of progress.
+/// Index roots of a task between two words of progress.
 const TOLD_EVERY: u64 = 10_000;
 
-/// Replays commits on their parents' indexes and compares roots, those of heads and checkpoints always, all of them with
+/// Replays commits on their parents' indexes and compares roots, those of `heads` and checkpoints always, all of them with
 /// [`Depth::Full`]; then reads the stored nodes of every checkpoint.
 pub(super) async fn check_roots(
-    core: &Core,
-    graph: &Graph,
-    mut operations: Operations,
+    core: &Arc<Core>,
+    whole: Whole,
+    heads: Vec<CommitId>,
     depth: Depth,
     report: &mut Report,
     told: &mut (dyn FnMut(&str, &Report) + Send),
 ) -> Result<(), Error> {
     let checkpoints = checkpoints(core, report).await?;
-    let mut marked: HashSet<CommitId, ById> = checkpoints.keys().copied().collect();
-    let mut after: Option<RefName> = None;
-    loop {
-        let page = core.store.references(after.as_ref(), PAGE).await?;
-        marked.extend(page.iter().map(|reference| reference.target));
-        match page.into_iter().next_back() {
-            Some(last) => after = Some(last.name),
-            None => break,
+    let Whole { graph, children, operations } = whole;
+    let mut wanted = vec![depth == Depth::Full; graph.commits().len()];
+    for id in heads.into_iter().chain(checkpoints.keys().copied()) {
+        if let Some(wanted) = graph.number(id).and_then(|number| wanted.get_mut(number)) {
+            *wanted = true;
         }
     }
-    // Along first parents, from the roots up; an index is kept until its last child has been made from it.
-    let mut children: HashMap<CommitId, Vec<CommitId>, ById> = HashMap::default();
-    children.reserve(graph.len());
-    for (id, header) in graph {
-        children.entry(header.parent()).or_default().push(*id);
-    }
-    let mut open = vec![Place::default()];
-    while let Some(mut place) = open.pop() {
-        let Some((last, others)) = children.get(&place.at).and_then(|all| all.split_last()) else { continue };
-        if !others.is_empty() {
-            place.apply(core).await?;
-        }
-        let beside = others.iter().map(|other| (*other, place.clone())).collect::<Vec<_>>();
-        for (child, mut place) in beside.into_iter().chain([(*last, place)]) {
-            let Some(operations) = operations.take(core, child).await else { continue };
-            place.at = child;
-            place.take_in(operations);
-            if depth == Depth::Full || marked.contains(&child) {
-                place.apply(core).await?;
-                place.compare(graph, report);
-                if report.roots.is_multiple_of(TOLD_EVERY) {
-                    told("index roots", report);
-                }
-            }
-            open.push(place);
-        }
-    }
+    let (core, places) = (core.clone(), Places::default());
+    let replay = Arc::new(Replay { core, graph, children, operations, wanted, places });
+    replay.run(report, told).await?;
+    let Replay { core, graph, .. } = &*replay;
     let mut sound = HashSet::default();
     for (id, row) in checkpoints {
-        let Some(header) = graph.get(&id) else {
+        let Some((_, header)) = graph.number(id).and_then(|number| graph.commit(number)) else {
             report.derived(format!("checkpoint of {id}"), "its commit is missing");
             continue;
         };
@@ -78,20 +70,139 @@ pub(super) async fn check_roots(
     Ok(())
 }
 
+/// Commits on their way to their roots, shared by the tasks that replay them.
+struct Replay {
+    core: Arc<Core>,
+    graph: Graph,
+    children: Children,
+    operations: Operations,
+    /// Whose roots are compared.
+    wanted: Vec<bool>,
+    places: Places,
+}
+
+impl Replay {
+    /// Along first parents, from the empty state up; an index is kept until its last child has been made from it.
+    async fn run(
+        self: &Arc<Self>,
+        report: &mut Report,
+        told: &mut (dyn FnMut(&str, &Report) + Send),
+    ) -> Result<(), Error> {
+        self.places.push(Place::default());
+        let tasks = threads();
+        let (tell, mut parts) = mpsc::channel(tasks);
+        let receive = async {
+            while let Some(part) = parts.recv().await {
+                report.add(part);
+                told("index roots", report);
+            }
+        };
+        // Where nobody runs tasks, this one does it all.
+        if Handle::try_current().is_err() {
+            return futures::join!(self.clone().work(tell), receive).0;
+        }
+        let mut working = JoinSet::new();
+        for _ in 0..tasks {
+            working.spawn(self.clone().work(tell.clone()));
+        }
+        drop(tell);
+        receive.await;
+        let mut all = Ok(());
+        while let Some(done) = working.join_next().await {
+            match done {
+                Ok(done) => all = all.and(done),
+                Err(error) => std::panic::resume_unwind(error.into_panic()),
+            }
+        }
+        all
+    }
+
+    /// Replays until nothing is left, and tells now and then what was compared and found.
+    async fn work(self: Arc<Self>, tell: mpsc::Sender<Report>) -> Result<(), Error> {
+        let mut task = Task { replay: &self, tell, report: Report::default() };
+        let mut done = Ok(());
+        while let Some((place, taken)) = self.places.take().await {
+            done = task.follow(place).await;
+            match done {
+                Ok(()) => taken.done(),
+                Err(_) => break,
+            }
+        }
+        task.tell().await;
+        done
+    }
+}
+
+/// What one task does.
+struct Task<'a> {
+    replay: &'a Replay,
+    tell: mpsc::Sender<Report>,
+    /// Since it told last.
+    report: Report,
+}
+
+impl Task<'_> {
+    async fn tell(&mut self) {
+        // Where nobody listens any more, nobody wants to know.
+        let _ = self.tell.send(std::mem::take(&mut self.report)).await;
+    }
+
+    /// Replays one line of commits to its end; those that leave it are left for whoever is free.
+    async fn follow(&mut self, mut place: Place) -> Result<(), Error> {
+        let Replay { core, children, places, .. } = self.replay;
+        // Where another task has failed, all of them end.
+        while !places.is_over() {
+            let mut children = children.of_parent(place.at);
+            let Some(child) = children.next() else { break };
+            let mut others = children.peekable();
+            if others.peek().is_some() {
+                place.apply(core).await?;
+            }
+            for other in others {
+                let mut beside = place.clone();
+                if self.step(&mut beside, other).await? {
+                    places.push(beside);
+                }
+            }
+            if !self.step(&mut place, child).await? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on to a child; whether it can be read.
+    async fn step(&mut self, place: &mut Place, child: usize) -> Result<bool, Error> {
+        let Replay { core, graph, operations, wanted, .. } = self.replay;
+        let Some((id, header)) = graph.commit(child) else { return Ok(false) };
+        let Some(operations) = operations.take(core, child, *id).await else { return Ok(false) };
+        place.at = Some(child);
+        place.take_in(operations);
+        if wanted.get(child) == Some(&true) {
+            place.apply(core).await?;
+            let found = place.tree.id();
+            if header.root != found {
+                let detail = format!("its operations give the index root {found} instead of {}", header.root);
+                self.report.damage(format!("commit {id}"), detail);
+            }
+            self.report.roots += 1;
+            if self.report.roots.is_multiple_of(TOLD_EVERY) {
+                self.tell().await;
+            }
+        }
+        Ok(true)
+    }
+}
+
 /// A commit whose children are to be replayed.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Place {
-    at: CommitId,
+    /// Its number; none for the empty state.
+    at: Option<usize>,
     /// The index of a commit before.
     tree: Tree,
     /// What has come since; applied at once where an index is wanted.
     net: BTreeMap<IndexKey, Option<Entry>>,
-}
-
-impl Default for Place {
-    fn default() -> Self {
-        Self { at: CommitId::NO_ANCESTOR, tree: Tree::default(), net: BTreeMap::new() }
-    }
 }
 
 impl Place {
@@ -108,18 +219,61 @@ impl Place {
         self.tree = self.tree.edit(&core.nodes, &edits).await?;
         Ok(())
     }
+}
 
-    fn compare(&self, graph: &Graph, report: &mut Report) {
-        report.roots += 1;
-        let (found, said) = (self.tree.id(), graph.get(&self.at).map(|header| header.root));
-        if let Some(said) = said.filter(|said| *said != found) {
-            let detail = format!("its operations give the index root {found} instead of {said}");
-            report.damage(format!("commit {}", self.at), detail);
+/// Places for whoever is free.
+struct Places {
+    /// The latest last: along one line before the next, so that few wait.
+    waiting: Mutex<Vec<Place>>,
+    /// As many permits as places wait; closed when none comes any more.
+    permits: Semaphore,
+    /// Places that wait or are at work.
+    open: AtomicUsize,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self { waiting: Mutex::default(), permits: Semaphore::new(0), open: AtomicUsize::new(0) }
+    }
+}
+
+impl Places {
+    fn push(&self, place: Place) {
+        self.open.fetch_add(1, Ordering::Relaxed);
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(place);
+        self.permits.add_permits(1);
+    }
+
+    /// The next place; none once all are done, or one of them was let fall.
+    async fn take(&self) -> Option<(Place, Taken<'_>)> {
+        self.permits.acquire().await.ok()?.forget();
+        let place = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
+        Some((place, Taken(self)))
+    }
+
+    fn is_over(&self) -> bool {
+        self.permits.is_closed()
+    }
+}
+
+/// A place at work. Where it is let fall, by an error or a panic, the others end too.
+struct Taken<'a>(&'a Places);
+
+impl Taken<'_> {
+    fn done(self) {
+        if self.0.open.fetch_sub(1, Ordering::Relaxed) > 1 {
+            std::mem::forget(self);
         }
     }
 }
 
-async fn checkpoints(core: &Core, report: &mut Report) -> Result<BTreeMap<CommitId, bytes::Bytes>, Error> {
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.0.permits.close();
+    }
+}
+
+async fn checkpoints(core: &Core, report: &mut Report) -> Result<BTreeMap<CommitId, Bytes>, Error> {
     let mut found = BTreeMap::new();
     let mut from: Option<Vec<u8>> = None;
     loop {
@@ -172,4 +326,28 @@ async fn check_nodes(
     }
     sound.extend(seen);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_waits_for_a_place_is_let_go_at_the_end_and_where_one_is_let_fall() {
+        let places = Places::default();
+        places.push(Place::default());
+        let (_, first) = places.take().await.unwrap();
+        places.push(Place::default());
+        first.done();
+        assert!(!places.is_over());
+        let (_, second) = places.take().await.unwrap();
+        second.done();
+        assert!(places.take().await.is_none());
+
+        let places = Places::default();
+        places.push(Place::default());
+        places.push(Place::default());
+        drop(places.take().await.unwrap());
+        assert!(places.is_over() && places.take().await.is_none());
+    }
 }

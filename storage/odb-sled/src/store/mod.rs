@@ -10,6 +10,7 @@ mod scan;
 mod session;
 mod sink;
 mod sweep;
+mod verify;
 mod write;
 
 #[cfg(test)]

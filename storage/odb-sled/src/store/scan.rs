@@ -1,12 +1,8 @@
-//! Looking at all objects: piece by piece while others write, or at everything at once in a store at rest.
-
-use std::sync::PoisonError;
+//! Looking at all objects, piece by piece, while others write.
 
 use bytes::Bytes;
 use lochan_storage_model::ObjectId;
-use lochan_storage_odb::{
-    Checked, Damage, Look, NewObject, ObjectInfo, Onlooker, Scanned, Shown, StoreError,
-};
+use lochan_storage_odb::{Checked, NewObject, ObjectInfo, Scanned, Shown, StoreError};
 use sled::IVec;
 
 use super::Session;
@@ -19,7 +15,7 @@ use crate::{
 };
 
 /// Where a scan is: at an object of a row, or at the end of a row or a stretch that cannot be read.
-struct Place {
+pub(super) struct Place {
     key: IVec,
     id: Option<ObjectId>,
 }
@@ -93,44 +89,6 @@ impl Session {
         checked.last = last.map(|place| place.token());
         Ok(checked)
     }
-
-    pub(super) fn verify(&self, onlooker: &Onlooker<'_>) -> Vec<Damage> {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut found = self.losses.clone();
-        // The rows of a damaged store are counted as they are.
-        if self.drain.is_some()
-            && let Err(error) = self.table.pending.settle()
-        {
-            let detail = format!("it cannot be looked at whole: {error}");
-            found.push(Damage { what: "the journal".into(), detail });
-        }
-        let state = *self.sink.state();
-        let show = |look: &mut Look<'_>, key: &IVec, row: &IVec| {
-            each_of(key, row, None, &mut |_, entry| {
-                self.show(key, entry, &mut *look);
-                true
-            });
-        };
-        found.extend(state.audit(&self.table.tree, &|| {
-            let mut look = onlooker();
-            Box::new(move |key, row| {
-                if keys::object_position(key).is_some() {
-                    show(&mut look, key, row);
-                }
-            })
-        }));
-        // What a damaged store does not take in any more.
-        let space = keys::key(Space::Object, &[]);
-        let mut look = onlooker();
-        for (key, row) in self.table.pending.range(&space, &keys::end_of(&space)) {
-            if let Some(row) = row {
-                show(&mut look, &key, &row);
-            }
-        }
-        drop(look);
-        drop(writer);
-        found
-    }
 }
 
 impl Session {
@@ -186,7 +144,7 @@ impl Session {
 
     /// Shows an object of the row at `key`, hashed, or what is wrong with it; nothing if a sweep has deleted it since the row
     /// was read.
-    fn show(
+    pub(super) fn show(
         &self,
         key: &[u8],
         entry: Result<Entry<'_>, StoreError>,
@@ -227,7 +185,7 @@ impl Session {
 }
 
 /// Tells the objects of a row behind `last`; whether `told` wants more.
-fn each_of(
+pub(super) fn each_of(
     key: &IVec,
     row: &[u8],
     last: Option<ObjectId>,

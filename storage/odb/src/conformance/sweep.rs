@@ -5,10 +5,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use lochan_storage_model::{CommitId, ObjectId, ObjectKind};
+use lochan_storage_model::{CommitId, ObjectId, ObjectKind, RefName};
 
 use super::{Backend, advance, apply, commit, create, delete, land, moving, name, object, target};
-use crate::{Look, RefKind, RequestKey, Shown};
+use crate::{Look, RefKind, RequestKey, Seen, Shown, Sweep};
 
 const RACED: usize = 40;
 
@@ -83,9 +83,11 @@ async fn a_scan_names_every_object_once(backend: &dyn Backend) {
     assert_eq!(met, objects.len() as u64);
     let shown = Mutex::new(Vec::new());
     let onlooker = || -> Look<'_> {
-        Box::new(|object| {
-            let Shown { kind, id, bytes } = object.unwrap();
-            shown.lock().unwrap().push((id, kind, bytes.to_vec()));
+        Box::new(|seen| match seen.unwrap() {
+            Seen::Object(Shown { kind, id, bytes }) => {
+                shown.lock().unwrap().push((id, kind, bytes.to_vec()));
+            }
+            other => panic!("no reference was moved: {other:?}"),
         })
     };
     assert_eq!(store.verify(&onlooker).await.unwrap(), []);
@@ -194,6 +196,11 @@ async fn expiry_keeps_the_newest_entry(backend: &dyn Backend) {
     assert_eq!(numbers(&main).await, [11, 10, 9, 8, 7]);
     assert_eq!(numbers(&gone).await, [2]);
     assert_eq!(numbers(&quiet).await, [1]);
+    assert_eq!(
+        shown_log(&*store).await,
+        [("gone", 2), ("main", 7), ("main", 8), ("main", 9), ("main", 10), ("main", 11), ("quiet", 1)]
+            .map(|(of, number)| (name(of), number))
+    );
     assert_eq!(store.request(&[4; 32]).await.unwrap(), None);
     assert_eq!(store.request(&[5; 32]).await.unwrap().unwrap().number, 7);
     assert_eq!(store.expire_ref_log(i64::MAX).await.unwrap(), 4);
@@ -202,4 +209,20 @@ async fn expiry_keeps_the_newest_entry(backend: &dyn Backend) {
     assert_eq!(store.ref_log_names(None, 10).await.unwrap(), [gone.clone(), main.clone(), quiet]);
     land(&*store, moving(vec![], vec![create(&gone, RefKind::Branch, root)])).await;
     assert_eq!(store.reference(&gone).await.unwrap().unwrap().number, 3);
+}
+
+/// Names and numbers of the log entries that are shown to whoever looks at everything.
+async fn shown_log(store: &dyn Sweep) -> Vec<(RefName, u64)> {
+    let shown = Mutex::new(Vec::new());
+    let onlooker = || -> Look<'_> {
+        Box::new(|seen| {
+            if let Seen::Log(entry) = seen.unwrap() {
+                shown.lock().unwrap().push((entry.name, entry.number));
+            }
+        })
+    };
+    assert_eq!(store.verify(&onlooker).await.unwrap(), []);
+    let mut shown = shown.into_inner().unwrap();
+    shown.sort();
+    shown
 }

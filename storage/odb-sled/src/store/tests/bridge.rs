@@ -1,9 +1,9 @@
 //! A log that was never summed up in a snapshot, and one bit of it turned: what is refused says where, and a salvage keeps
 //! everything else.
 
-use std::os::unix::fs::FileExt;
+use std::{os::unix::fs::FileExt, sync::Mutex};
 
-use lochan_storage_odb::{DerivedSpace, DerivedWrite};
+use lochan_storage_odb::{DerivedSpace, DerivedWrite, Look, Seen};
 
 use super::{damage::copy, *};
 use crate::engine_log::{SEGMENT_BYTES, header};
@@ -39,6 +39,22 @@ async fn fill(config: &SledConfig) -> Vec<(ObjectKind, ObjectId)> {
         settle(&store);
     }
     made
+}
+
+/// Numbers of the log entries that are shown to whoever looks at everything, in order.
+async fn shown_log(store: &SledStore) -> Vec<u64> {
+    let shown = Mutex::new(Vec::new());
+    let onlooker = || -> Look<'_> {
+        Box::new(|seen| {
+            if let Ok(Seen::Log(entry)) = seen {
+                shown.lock().unwrap().push(entry.number);
+            }
+        })
+    };
+    store.verify(&onlooker).await.unwrap();
+    let mut shown = shown.into_inner().unwrap();
+    shown.sort_unstable();
+    shown
 }
 
 /// Names of the snapshots of the engine.
@@ -141,6 +157,9 @@ async fn a_damaged_leaf_under_what_the_journal_repeats_costs_that_leaf() {
     assert_eq!(snapshots(&config), before, "a salvage reads the log from there on");
     let saved = SledStore::salvage(&config).unwrap();
     assert_eq!(saved.object(last.kind, last.id).await.unwrap(), Some(last.bytes), "it is in the journal");
+    // So is its log entry, which stands over what the tree has.
+    let logged = shown_log(&saved).await;
+    assert_eq!(logged, (1..=COMMITS + 1).collect::<Vec<_>>());
     let mut lost = 0;
     for (kind, id) in &made {
         lost += usize::from(!matches!(saved.object(*kind, *id).await, Ok(Some(_))));
