@@ -6,10 +6,8 @@
 //! is for [`crate::fsck`].
 
 use std::{
-    iter,
-    num::NonZero,
+    future, iter,
     sync::{Arc, Mutex, PoisonError},
-    thread::available_parallelism,
 };
 
 use bytes::Bytes;
@@ -20,15 +18,13 @@ use tokio::{sync::mpsc, task::JoinSet};
 use crate::{
     error::Error,
     fsck::{Finding, Severity},
-    pace::Pace,
+    pace::{Pace, threads},
 };
 
 /// Rows read in one piece, and bytes of objects: short, since whoever commits waits for a core meanwhile.
 const PAGE: usize = 1_024;
 const PAGE_BYTES: usize = 256 << 10;
-/// Readers of objects at most, where the pace has no limit.
-const READERS_MAX: usize = 8;
-/// Parts for each of them: parts are not of the same size.
+/// Parts of the objects for each of them: parts are not of the same size.
 const PARTS_PER_READER: usize = 8;
 /// Bytes that a row without an object counts for.
 const ROW_BYTES: usize = 200;
@@ -66,6 +62,20 @@ impl Progress {
         }
     }
 
+    /// Adds what a reader has done and found.
+    fn add(&mut self, other: Self) {
+        let Self { objects, bytes, references, log_entries, records, nodes, found, findings } = other;
+        self.objects += objects;
+        self.bytes += bytes;
+        self.references += references;
+        self.log_entries += log_entries;
+        self.records += records;
+        self.nodes += nodes;
+        self.found += found;
+        self.findings.extend(findings);
+        self.findings.truncate(FINDINGS_MAX);
+    }
+
     /// Notes what a read told; anything but damage ends the round.
     fn damaged(&mut self, context: &str, error: StoreError) -> Result<(), Error> {
         match error {
@@ -90,34 +100,28 @@ pub async fn round(
     told: &mut (dyn FnMut(&Progress) + Send),
 ) -> Result<Progress, Error> {
     let mut round = Round { store, pace, told, progress: Progress::default() };
-    round.objects().await?;
-    round.references().await?;
-    round.records().await?;
-    round.nodes().await?;
+    round.run().await?;
     Ok(round.progress)
 }
 
-/// Parts of the objects that nobody has read yet: behind what, and up to where.
-type Parts = Arc<Mutex<Vec<(Option<Bytes>, Option<Bytes>)>>>;
-
-/// Reads part after part, and tells of each page.
-async fn read(store: Arc<dyn Sweep>, parts: Parts, told: mpsc::Sender<Result<Checked, StoreError>>) {
-    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    while let Some((mut after, until)) = next() {
-        loop {
-            let checked = store.check_objects((after.take(), until.clone()), PAGE, PAGE_BYTES).await;
-            after = checked.as_ref().map_or(None, |checked| checked.last.clone());
-            if checked.as_ref().is_ok_and(|checked| checked.last.is_none()) {
-                break;
-            }
-            let is_over = checked.is_err();
-            // A round that was given up takes nothing any more.
-            if told.send(checked).await.is_err() || is_over {
-                return;
-            }
-        }
-    }
+/// What a reader has read and found since it told last.
+struct Told {
+    done: Progress,
+    /// Bytes that count for the pace.
+    read: usize,
 }
+
+/// What one reader does at a time.
+enum Job {
+    /// Objects behind a token, up to a mark.
+    Objects(Option<Bytes>, Option<Bytes>),
+    References,
+    Records,
+    Nodes,
+}
+
+/// Jobs that nobody has taken yet, the next one last.
+type Jobs = Arc<Mutex<Vec<Job>>>;
 
 struct Round<'a> {
     store: &'a Arc<dyn Sweep>,
@@ -127,39 +131,26 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    async fn turn(&mut self, bytes: usize) {
-        (self.told)(&self.progress);
-        self.pace.spend(bytes).await;
-    }
-
     /// One reader keeps up with any limit that leaves room for others; without a limit there is one for each core.
-    async fn objects(&mut self) -> Result<(), Error> {
+    async fn run(&mut self) -> Result<(), Error> {
         let readers = match self.pace.is_bounded() {
             true => 1,
-            false => available_parallelism().map_or(1, NonZero::get).min(READERS_MAX),
+            false => threads(),
         };
-        let marks = match readers {
-            1 => Vec::new(),
-            _ => self.store.object_marks(readers * PARTS_PER_READER).await?,
-        };
-        let ends = marks.iter().cloned().map(Some).chain(iter::once(None));
-        let begins = iter::once(None).chain(marks.iter().cloned().map(Some));
-        let parts: Parts = Arc::new(Mutex::new(begins.zip(ends).collect()));
+        let jobs: Jobs = Arc::new(Mutex::new(jobs(&**self.store, readers).await?));
         let (tell, mut told) = mpsc::channel(readers);
         // Dropped with the round, and their tasks with them.
         let mut reading = JoinSet::new();
         for _ in 0..readers {
-            reading.spawn(read(self.store.clone(), parts.clone(), tell.clone()));
+            let reader = Reader { store: self.store.clone(), tell: tell.clone(), done: Progress::default() };
+            reading.spawn(reader.run(jobs.clone()));
         }
         drop(tell);
-        while let Some(checked) = told.recv().await {
-            let checked: Checked = checked?;
-            for error in checked.damaged {
-                self.progress.damaged("", error)?;
-            }
-            self.progress.objects += checked.objects;
-            self.progress.bytes += checked.bytes;
-            self.turn(usize::try_from(checked.bytes).unwrap_or(usize::MAX)).await;
+        while let Some(step) = told.recv().await {
+            let Told { done, read } = step?;
+            self.progress.add(done);
+            (self.told)(&self.progress);
+            self.pace.spend(read).await;
         }
         // Whoever has not come to its end must not pass for one that has.
         while let Some(read) = reading.join_next().await {
@@ -169,6 +160,69 @@ impl Round<'_> {
         }
         Ok(())
     }
+}
+
+/// What is to be done, what cannot be split last, since it is begun first.
+async fn jobs(store: &dyn Sweep, readers: usize) -> Result<Vec<Job>, Error> {
+    let marks = match readers {
+        1 => Vec::new(),
+        _ => store.object_marks(readers * PARTS_PER_READER).await?,
+    };
+    let ends = marks.iter().cloned().map(Some).chain(iter::once(None));
+    let begins = iter::once(None).chain(marks.iter().cloned().map(Some));
+    let objects = begins.zip(ends).map(|(after, until)| Job::Objects(after, until));
+    Ok(objects.chain([Job::Nodes, Job::Records, Job::References]).collect())
+}
+
+struct Reader {
+    store: Arc<dyn Sweep>,
+    tell: mpsc::Sender<Result<Told, Error>>,
+    done: Progress,
+}
+
+impl Reader {
+    /// Does job after job.
+    async fn run(mut self, jobs: Jobs) {
+        let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        while let Some(job) = next() {
+            let done = match job {
+                Job::Objects(after, until) => self.objects(after, until).await,
+                Job::References => self.references().await,
+                Job::Records => self.records().await,
+                Job::Nodes => self.nodes().await,
+            };
+            match done {
+                Ok(()) => self.turn(0).await,
+                Err(error) => return drop(self.tell.send(Err(error)).await),
+            }
+        }
+    }
+
+    /// Tells what has been read, which took `read` bytes, and waits for its turn.
+    async fn turn(&mut self, read: usize) {
+        let done = std::mem::take(&mut self.done);
+        if self.tell.send(Ok(Told { done, read })).await.is_err() {
+            // The round was given up, and this task ends with it.
+            future::pending().await
+        }
+    }
+
+    async fn objects(&mut self, mut after: Option<Bytes>, until: Option<Bytes>) -> Result<(), Error> {
+        loop {
+            let between = (after.take(), until.clone());
+            let checked: Checked = self.store.check_objects(between, PAGE, PAGE_BYTES).await?;
+            for error in checked.damaged {
+                self.done.damaged("", error)?;
+            }
+            self.done.objects += checked.objects;
+            self.done.bytes += checked.bytes;
+            after = checked.last;
+            if after.is_none() {
+                return Ok(());
+            }
+            self.turn(usize::try_from(checked.bytes).unwrap_or(usize::MAX)).await;
+        }
+    }
 
     async fn references(&mut self) -> Result<(), Error> {
         let mut after: Option<RefName> = None;
@@ -176,14 +230,14 @@ impl Round<'_> {
             let names = match self.store.ref_log_names(after.as_ref(), PAGE).await {
                 Ok(names) => names,
                 // Where names cannot be listed, the rest of them is not reached.
-                Err(error) => return self.progress.damaged("names of references", error),
+                Err(error) => return self.done.damaged("names of references", error),
             };
             let Some(last) = names.last() else { return Ok(()) };
             after = Some(last.clone());
             for name in &names {
                 if let Err(error) = self.reference(name).await {
                     match error {
-                        Error::Store(error) => self.progress.damaged(&format!("reference {name}"), error)?,
+                        Error::Store(error) => self.done.damaged(&format!("reference {name}"), error)?,
                         other => return Err(other),
                     }
                 }
@@ -196,10 +250,10 @@ impl Round<'_> {
         let now = self.store.reference(name).await?;
         // A batch writes both at once, so the entry of that number is there whatever has come since.
         if let Some(now) = &now {
-            self.progress.references += 1;
+            self.done.references += 1;
             let entry = self.store.ref_log(name, Some(now.number + 1), 1).await?.into_iter().next();
             if entry.is_none_or(|entry| entry.number != now.number || entry.new != Some(now.target)) {
-                self.progress.note(Severity::Damage, what(), "is not where its log says");
+                self.done.note(Severity::Damage, what(), "is not where its log says");
             }
             self.commit(name, now.target).await?;
         }
@@ -213,9 +267,9 @@ impl Round<'_> {
                     && (newer.number != entry.number + 1 || newer.old != entry.new)
                 {
                     let detail = format!("its log does not fit together at number {}", entry.number);
-                    self.progress.note(Severity::Damage, what(), detail);
+                    self.done.note(Severity::Damage, what(), detail);
                 }
-                self.progress.log_entries += 1;
+                self.done.log_entries += 1;
                 before = Some(entry.number);
                 newer = Some(entry);
             }
@@ -230,7 +284,7 @@ impl Round<'_> {
         if !target.is_no_ancestor() && self.store.object(ObjectKind::Commit, target.object()).await?.is_none()
         {
             let detail = format!("points at commit {target}, which is missing");
-            self.progress.note(Severity::Damage, format!("reference {name}"), detail);
+            self.done.note(Severity::Damage, format!("reference {name}"), detail);
         }
         Ok(())
     }
@@ -242,13 +296,13 @@ impl Round<'_> {
                 let page = match self.store.records(space, after.as_deref(), PAGE).await {
                     Ok(page) => page,
                     Err(error) => {
-                        self.progress.damaged(&format!("records of space {space:?}"), error)?;
+                        self.done.damaged(&format!("records of space {space:?}"), error)?;
                         break;
                     }
                 };
                 let Some((last, _)) = page.last() else { break };
                 after = Some(last.clone());
-                self.progress.records += page.len() as u64;
+                self.done.records += page.len() as u64;
                 self.turn(page.iter().map(|(_, record)| record.value.len() + ROW_BYTES).sum()).await;
             }
         }
@@ -264,7 +318,7 @@ impl Round<'_> {
                     Ok(page) => page,
                     Err(StoreError::Corrupt { what, detail }) => {
                         let detail = format!("{detail}; index nodes there are rebuilt when they are needed");
-                        self.progress.note(Severity::Derived, what, detail);
+                        self.done.note(Severity::Derived, what, detail);
                         return Ok(());
                     }
                     Err(error) => return Err(error.into()),
@@ -277,9 +331,9 @@ impl Round<'_> {
             let mut damaged = Vec::new();
             for (key, node) in page {
                 bytes += node.len() + ROW_BYTES;
-                self.progress.nodes += 1;
+                self.done.nodes += 1;
                 if ObjectId::of(ObjectKind::IndexNode, &node).as_bytes()[..] != key[..] {
-                    self.progress.note(
+                    self.done.note(
                         Severity::Derived,
                         "an index node",
                         "does not hash to its id; it is thrown away",
