@@ -27,6 +27,7 @@ use clap::{CommandFactory, FromArgMatches};
 pub use crate::host::Host;
 
 use crate::args::{Cli, Command, phrase};
+use crate::commands::setup::remote::Verb;
 use crate::commands::{Done, Session};
 use crate::error::Error;
 use crate::output::Format;
@@ -61,7 +62,12 @@ fn settings_and_command(cli: Cli, host: &mut Host, format: &dyn Format) -> Resul
         Command::ExitCodes => commands::setup::exit_codes::run(host, format),
         Command::Sh(args) => shell::run(&args, cli.global, host),
         command => {
-            let settings = settings::load(&cli.global, host)?;
+            let settings = match &command {
+                Command::Config(_) | Command::Remote(Verb::Add { .. } | Verb::SetHead { .. }) => {
+                    settings::load_unfinished(&cli.global, host)?
+                }
+                _ => settings::load(&cli.global, host)?,
+            };
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Output)?;
             let session = Session::new(settings, host)?;

@@ -54,6 +54,8 @@ pub struct Settings {
     pub credentials: Credentials,
     /// Where the credentials came from.
     pub credentials_source: Source,
+    /// Why there are no credentials where some are meant.
+    pub lacking: Option<String>,
     /// The branch that is meant when none is named; without it the server's default branch.
     pub default_branch: Option<String>,
     /// How long a call may take, in seconds.
@@ -66,6 +68,18 @@ pub struct Settings {
 
 /// Reads flags, environment and file.
 pub fn load(global: &Global, host: &Host) -> Result<Settings, Error> {
+    let (settings, lacking) = read(global, host)?;
+    lacking.map_or(Ok(settings), Err)
+}
+
+/// The same for whoever looks at the settings and changes them one by one: credentials that cannot be used are none.
+pub fn load_unfinished(global: &Global, host: &Host) -> Result<Settings, Error> {
+    let (settings, lacking) = read(global, host)?;
+    Ok(Settings { lacking: lacking.map(|error| error.to_string()), ..settings })
+}
+
+/// The settings, without credentials where these cannot be used, and why.
+fn read(global: &Global, host: &Host) -> Result<(Settings, Option<Error>), Error> {
     let values = Values::read(file::place(global, host))?;
     let (endpoint, endpoint_source) = if let Some(endpoint) = &global.endpoint {
         (endpoint.clone(), Source::Flag)
@@ -76,7 +90,10 @@ pub fn load(global: &Global, host: &Host) -> Result<Settings, Error> {
     } else {
         (ENDPOINT_DEFAULT.to_owned(), Source::Default)
     };
-    let (credentials, credentials_source) = credentials::load(global, host, &values)?;
+    let (credentials, credentials_source, lacking) = match credentials::load(global, host, &values) {
+        Ok((credentials, source)) => (credentials, source, None),
+        Err(error) => (Credentials::None, Source::Default, Some(error)),
+    };
     let default_branch = match host.var("LOCHAN_DEFAULT_BRANCH") {
         Some(name) => Some(name.to_owned()),
         None => values.text("default_branch")?,
@@ -85,14 +102,16 @@ pub fn load(global: &Global, host: &Host) -> Result<Settings, Error> {
         point::parse_name(name)
             .map_err(|error| Error::Settings(format!("the default branch '{name}' is no branch: {error}")))?;
     }
-    Ok(Settings {
+    let settings = Settings {
         endpoint: root(&endpoint)?,
         endpoint_source,
         credentials,
         credentials_source,
+        lacking: None,
         default_branch,
         timeout_s: values.timeout_s()?.unwrap_or(TIMEOUT_S_DEFAULT),
         file_found: values.found,
         file: values.path,
-    })
+    };
+    Ok((settings, lacking))
 }

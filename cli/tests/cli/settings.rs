@@ -62,7 +62,10 @@ fn wrong_settings_are_named() {
     ---- exit 2
     "#);
     assert_eq!(with_file("endpoint = 'http://a'\n[", "lochan branch").code, 2);
-    assert_eq!(run_with(&[("LOCHAN_TOKEN_FILE", "/nonexistent/token")], "", "lochan config").code, 2);
+    let no_file = [("LOCHAN_TOKEN_FILE", "/nonexistent/token")];
+    assert_eq!(run_with(&no_file, "", "lochan branch").code, 2);
+    let ran = run_with(&no_file, "", "lochan config");
+    assert!(ran.code == 0 && ran.stdout.contains("none: cannot use /nonexistent/token"), "{}", ran.all());
     assert_eq!(run_with(&[], "", "lochan config --config /nonexistent.toml").code, 2);
 }
 
@@ -150,8 +153,15 @@ fn a_client_fetches_its_token() {
         assert!(ran.code == 5 && ran.stderr.contains("gives no token"), "{}", ran.all());
     }
     let vars = [("LOCHAN_OAUTH2_TOKEN_ENDPOINT", "http://h/token")];
+    for asking in ["lochan log", "lochan remote show"] {
+        let ran = run_with(&vars, "", asking);
+        assert!(ran.code == 2 && ran.stderr.contains("LOCHAN_OAUTH2_CLIENT_SECRET"), "{}", ran.all());
+    }
+    // Whoever looks what is missing is told.
     let ran = run_with(&vars, "", "lochan config");
-    assert!(ran.code == 2 && ran.stderr.contains("LOCHAN_OAUTH2_CLIENT_SECRET"), "{}", ran.all());
+    assert!(ran.code == 0 && ran.stdout.contains("LOCHAN_OAUTH2_CLIENT_SECRET"), "{}", ran.all());
+    let ran = run_with(&vars, "", "lochan config --json");
+    assert!(ran.code == 0 && ran.stdout.contains("\"lacking\""), "{}", ran.all());
 }
 
 #[test]
@@ -177,6 +187,15 @@ fn the_file_is_changed_key_by_key() {
     assert_eq!(change("lochan config --get timeout_s --type int").stdout, "7\n");
     assert_eq!(change("lochan remote set-head -d").code, 0);
     assert_eq!(change("lochan config --unset token").code, 0);
+    // What belongs together may come one by one, in any order.
+    for key in ["oauth2_token_endpoint", "oauth2_client_id", "oauth2_client_secret"] {
+        assert_eq!(change(&format!("lochan config --set {key} http://x")).code, 0);
+    }
+    let ran = change("lochan config");
+    assert!(ran.code == 0 && ran.stdout.contains("for http://x of http://x"), "{}", ran.all());
+    for key in ["oauth2_client_secret", "oauth2_client_id", "oauth2_token_endpoint"] {
+        assert_eq!(change(&format!("lochan config --unset {key}")).code, 0);
+    }
     assert_eq!(change("lochan config default_branch").code, 3);
     assert_eq!(change("lochan config --set endpiont x").code, 2);
     assert_eq!(change("lochan config --set timeout_s never").code, 2);

@@ -102,6 +102,7 @@ impl Report for Config {
             "endpointSource": source(&self.0.endpoint_source),
             "tokenSource": (self.0.credentials != Credentials::None).then_some(from),
             "oauth2": client,
+            "lacking": self.0.lacking,
             "defaultBranch": self.0.default_branch,
             "timeoutS": self.0.timeout_s,
             "file": self.0.file.as_ref().map(|path| path.display().to_string()),
@@ -122,7 +123,9 @@ impl Report for Config {
             Credentials::Client(client) => {
                 with(page, &format!("for {} of {}", client.client_id, client.token_endpoint), &from)
             }
-            Credentials::None => "none".to_owned(),
+            Credentials::None => {
+                self.0.lacking.as_ref().map_or_else(|| "none".to_owned(), |why| format!("none: {why}"))
+            }
         };
         page.field(WIDTH, "Token", &token);
         let branch =
