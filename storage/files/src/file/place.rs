@@ -7,6 +7,10 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Bytes of a file that are synced at once, at most: whoever syncs something else on the same disk meanwhile, as commits do, waits
+/// for all of them.
+const SYNCED_AT_ONCE_BYTES: usize = 256 * 1024;
+
 /// Whether an object may already be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -73,7 +77,13 @@ impl Aside {
         let path = fresh_name(folder);
         let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
         let aside = Aside { path, kept: false };
-        file.write_all(bytes)?;
+        let mut pieces = bytes.chunks(SYNCED_AT_ONCE_BYTES).peekable();
+        while let Some(piece) = pieces.next() {
+            file.write_all(piece)?;
+            if pieces.peek().is_some() {
+                file.sync_data()?;
+            }
+        }
         File::sync_all(&file)?;
         Ok(aside)
     }
@@ -119,10 +129,11 @@ mod tests {
         let path = folder.path().join("x");
         put(folder.path(), &path, b"one", Mode::New).unwrap();
         put(folder.path(), &path, b"two", Mode::New).unwrap_err();
-        put(folder.path(), &path, b"three", Mode::Replace).unwrap();
+        let three = vec![3; 2 * SYNCED_AT_ONCE_BYTES + 1];
+        put(folder.path(), &path, &three, Mode::Replace).unwrap();
         probe(folder.path()).unwrap();
         let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(names, ["x"]);
-        assert_eq!(fs::read(&path).unwrap(), b"three");
+        assert_eq!(fs::read(&path).unwrap(), three);
     }
 }
