@@ -97,7 +97,7 @@ pub struct Backup {
     /// Where to: a folder, or `s3://bucket/prefix`.
     #[arg(value_name = "BACKUP")]
     pub to: String,
-    /// How fast the store is read; 0 for no bound [default: 16].
+    /// How fast the store is read; 0 for no bound [default: 8].
     #[arg(long, value_name = "N")]
     pub mib_per_second: Option<u32>,
     /// Where the store is.

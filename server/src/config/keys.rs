@@ -68,8 +68,8 @@ pub const KEYS: &[Key] = &[
     key(&["scrub", "every_hours"], Kind::Number(24 * 365), Some("24")),
     // From the start of the server to the first round.
     key(&["scrub", "begin_after_seconds"], Kind::Number(u32::MAX), Some("600")),
-    // How fast a backup reads the store; 0 for no bound.
-    key(&["backup", "mib_per_second"], Kind::Number(1 << 20), Some("16")),
+    // How fast a backup reads the store; 0 for no bound. The faster, the more commits wait for what it syncs to the same disk.
+    key(&["backup", "mib_per_second"], Kind::Number(1 << 20), Some("8")),
     key(&["backup", "s3", "endpoint"], Kind::Text, None),
     key(&["backup", "s3", "region"], Kind::Text, None),
     key(&["backup", "s3", "path_style"], Kind::Bool, None),
