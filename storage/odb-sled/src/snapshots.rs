@@ -8,15 +8,14 @@
 //!
 //! It writes one whenever it is opened, of what it could read. Where a message of the log is damaged it reads on behind its
 //! segment, so that snapshot leads past what stands there, for ever. Where the log may be damaged, the snapshots are therefore
-//! kept as they were until the rows have been counted, and put back if these are not all there.
+//! kept as they were until the rows have been counted. A start that finds some comes after one that found damage or was cut
+//! off, and puts them back. What they lead to must be there then, so the copy of the end of the log (`tail`) outlives them.
 
 use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
 };
-
-use lochan_storage_odb::StoreError;
 
 use crate::tail::sync_folder_of;
 
@@ -63,30 +62,18 @@ pub(crate) fn set_aside(engine: &Path) -> io::Result<bool> {
     Ok(!found.is_empty())
 }
 
-/// Does something with a store that may turn out to be damaged, and leaves its snapshots as they were if it does. The engine must
-/// not be open, nor be after a failure.
-pub(crate) fn kept_if_damaged<T>(
-    engine: &Path,
-    work: impl FnOnce() -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    let failed = |error| StoreError::Open(format!("cannot keep the snapshots of the engine: {error}"));
-    keep(engine).map_err(failed)?;
-    let done = work();
-    if done.is_err() {
-        put_back(engine).map_err(failed)?;
-    }
-    let_go(engine).map_err(failed)?;
-    done
-}
-
 fn kept(engine: &Path) -> PathBuf {
     engine.with_file_name(KEPT)
 }
 
-/// Keeps the snapshots as they are.
-fn keep(engine: &Path) -> io::Result<()> {
+fn unfinished(kept: &Path) -> PathBuf {
+    kept.with_extension("new")
+}
+
+/// Keeps the snapshots as they are until [`let_go`]. The engine must not be open.
+pub(crate) fn keep(engine: &Path) -> io::Result<()> {
     let kept = kept(engine);
-    let unfinished = kept.with_extension("new");
+    let unfinished = unfinished(&kept);
     remove(&unfinished)?;
     fs::create_dir(&unfinished)?;
     for name in names(engine)? {
@@ -97,9 +84,10 @@ fn keep(engine: &Path) -> io::Result<()> {
     sync_folder_of(&kept)
 }
 
-/// Puts back the snapshots that were kept, if any were: also those of a start that was cut off.
+/// Puts back the snapshots that were kept and not let go of. The engine must not be open.
 pub(crate) fn put_back(engine: &Path) -> io::Result<()> {
     let kept = kept(engine);
+    remove(&unfinished(&kept))?;
     if !kept.try_exists()? {
         return Ok(());
     }
@@ -114,14 +102,14 @@ pub(crate) fn put_back(engine: &Path) -> io::Result<()> {
     let_go(engine)
 }
 
-/// Lets go of what was kept.
-fn let_go(engine: &Path) -> io::Result<()> {
+/// Lets go of what was kept, if anything was.
+pub(crate) fn let_go(engine: &Path) -> io::Result<()> {
     let kept = kept(engine);
     if !kept.try_exists()? {
         return Ok(());
     }
     // All at once: half of it would be put back.
-    let unfinished = kept.with_extension("new");
+    let unfinished = unfinished(&kept);
     fs::rename(&kept, &unfinished)?;
     sync_folder_of(&kept)?;
     remove(&unfinished)
@@ -166,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn snapshots_are_put_back_after_a_failure_and_after_a_start_that_was_cut_off() {
+    fn snapshots_are_put_back_until_they_are_let_go() {
         for old in [vec![], vec![("snap.0001".to_owned(), "old".to_owned())]] {
             let folder = tempfile::tempdir().unwrap();
             let engine = folder.path().join("sled");
@@ -175,29 +163,23 @@ mod tests {
             for (name, text) in &old {
                 fs::write(engine.join(name), text).unwrap();
             }
-            let failing = kept_if_damaged(&engine, || {
-                replace(&engine);
-                Err::<(), _>(StoreError::Open("it is damaged".into()))
-            });
-            assert!(failing.is_err());
-            assert_eq!(snapshots(&engine), old);
-
             keep(&engine).unwrap();
             replace(&engine);
             put_back(&engine).unwrap();
             assert_eq!(snapshots(&engine), old);
-            // Nothing is put back twice.
+            // Nothing is put back twice, nor what a start that was cut off has not kept whole.
             replace(&engine);
             let new = snapshots(&engine);
+            fs::create_dir(unfinished(&kept(&engine))).unwrap();
             put_back(&engine).unwrap();
             assert_eq!(snapshots(&engine), new);
 
-            let newer = || {
-                fs::write(engine.join("snap.0003"), "newer").unwrap();
-                Ok(())
-            };
-            kept_if_damaged(&engine, newer).unwrap();
-            assert_eq!(snapshots(&engine).last().unwrap().0, "snap.0003");
+            keep(&engine).unwrap();
+            fs::write(engine.join("snap.0003"), "newer").unwrap();
+            let newer = snapshots(&engine);
+            let_go(&engine).unwrap();
+            put_back(&engine).unwrap();
+            assert_eq!(snapshots(&engine), newer);
             let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
             assert_eq!(left, ["sled"]);
         }

@@ -7,7 +7,8 @@
 //! says were stable before it, misses the one with zeros, takes that for the end of the log, and drops all that follows.
 //!
 //! So the segments from there on are copied to a file beside the engine before each opening. Once the engine is open and
-//! the name of its snapshot durable, the copy is removed. A start that finds one comes after one that was cut off: what has
+//! the name of its snapshot durable, the copy is removed; where older snapshots may still be put back (`snapshots`), not before
+//! these are let go. A start that finds one comes after one that was cut off: what has
 //! become zeros since, or lies behind the end of the file, is put back, and everything is as it was before.
 //!
 //! **A gap in what was never synced.** The header of a segment says how far the log was stable when it was begun, and sled
@@ -166,7 +167,18 @@ fn decode(copy: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     })
 }
 
-/// Told that the engine has opened and has not been written to: its names become durable and the copy is removed.
+/// Adds the segment at `offset` to the copy: it may be damaged, and the engine may take it for a free one.
+pub(crate) fn guard_also(engine: &Path, offset: u64) -> io::Result<()> {
+    let file = File::open(engine.join("db"))?;
+    let mut copied = newest(&file)?;
+    let offset = begin(offset);
+    let is_copied = copied.iter().any(|segment| segment.offset == offset);
+    copied.extend(segments(&file)?.into_iter().find(|segment| segment.offset == offset && !is_copied));
+    keep(&engine.with_file_name(TAIL), &encode(&file, &copied)?)
+}
+
+/// Told that the engine has opened and has not been written to, and that no older snapshot will be put back: its names become
+/// durable and the copy is removed.
 pub(crate) fn release(engine: &Path) -> io::Result<()> {
     File::open(engine)?.sync_all()?;
     remove(&engine.with_file_name(TAIL))

@@ -69,6 +69,14 @@ impl Checked {
         self.trust == Trust::Marked && self.verdict != Verdict::Sound
     }
 
+    /// Where in the main file the log looks odd.
+    pub(super) fn odd_place(&self) -> Option<u64> {
+        match &self.verdict {
+            Verdict::Unsure(place) => place.as_ref().map(|place| place.offset),
+            _ => None,
+        }
+    }
+
     /// The damage for which a store turned out to be none that can be opened: the place that looked odd, if there was one.
     pub(super) fn explain(&self, engine: &Path, error: StoreError) -> StoreError {
         let StoreError::Corrupt { what, .. } = &error else { return error };

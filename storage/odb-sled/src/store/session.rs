@@ -15,7 +15,7 @@ use lochan_storage_odb::{Damage, Reference, StoreError, WRITER_POINT};
 use uuid::Uuid;
 
 use super::{
-    check::{self, Checked, Trust},
+    check::{self, Trust},
     replay,
     sink::{Drain, STOP_PAUSE, Sink},
 };
@@ -116,31 +116,25 @@ impl Session {
             .map_err(|error| StoreError::Open(format!("cannot keep the end of the log: {error}")))?;
         tracing::trace!(target: WRITER_POINT, "guarded");
         let checked = check::before(folder.path(), &path, how.trust)?;
-        let open = || Self::open_checked(folder, how, syncer, journal, trouble, batch_min, &checked);
-        match checked.may_be_damaged() {
-            true => snapshots::kept_if_damaged(&path, open),
-            false => open(),
+        if checked.may_be_damaged() {
+            let kept = checked.odd_place().map_or(Ok(()), |offset| tail::guard_also(&path, offset));
+            kept.and_then(|()| snapshots::keep(&path)).map_err(|error| {
+                StoreError::Open(format!("cannot keep the snapshots of the engine: {error}"))
+            })?;
         }
-    }
-
-    fn open_checked(
-        folder: &Arc<Folder>,
-        how: How,
-        syncer: Arc<dyn Syncer>,
-        journal: &journal::Files,
-        trouble: Arc<Trouble>,
-        batch_min: u64,
-        checked: &Checked,
-    ) -> Result<Self, StoreError> {
-        let path = folder.engine();
         if how.trust == Trust::Nothing {
             bridge::cross(&path, || open_engine(&path, how.cache_bytes))
                 .map_err(|error| StoreError::Open(format!("cannot pass over what is damaged: {error}")))?;
         }
         let db = open_engine(&path, how.cache_bytes).map_err(|error| checked.explain(&path, error))?;
         tracing::trace!(target: WRITER_POINT, "opened");
-        tail::release(&path)
-            .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", path.display())))?;
+        let release = || {
+            tail::release(&path)
+                .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", path.display())))
+        };
+        if !checked.may_be_damaged() {
+            release()?;
+        }
         tracing::trace!(target: WRITER_POINT, "released");
         db.flush().map_err(|error| failed("flush", &error))?;
         let engine = Arc::new(Engine::new(db, path.clone(), syncer));
@@ -171,6 +165,11 @@ impl Session {
                 replay::look(&tree, &found.records).and_then(|()| epoch_of(tree.get(keys::epoch())))
             })
             .map_err(|error| checked.explain(&path, error))?;
+        }
+        if checked.may_be_damaged() {
+            snapshots::let_go(&path)
+                .map_err(|error| StoreError::Open(format!("cannot let go of snapshots: {error}")))?;
+            release()?;
         }
         tear::accept(&path)
             .map_err(|error| StoreError::Open(format!("cannot let go of a part of the log: {error}")))?;

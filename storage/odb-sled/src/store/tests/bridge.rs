@@ -57,15 +57,6 @@ async fn shown_log(store: &SledStore) -> Vec<u64> {
     shown
 }
 
-/// Names of the snapshots of the engine.
-fn snapshots(config: &SledConfig) -> Vec<String> {
-    let names = std::fs::read_dir(config.path.join("sled")).unwrap();
-    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut found: Vec<_> = names.filter(|name| name.starts_with("snap.")).collect();
-    found.sort();
-    found
-}
-
 /// Which segment of the file holds the end of the log.
 fn end_of_the_log(config: &SledConfig) -> u64 {
     let bytes = std::fs::read(config.path.join("sled/db")).unwrap();
@@ -95,10 +86,10 @@ async fn one_bit_of_a_log_without_a_snapshot_costs_one_page() {
         let mut byte = [0];
         main.read_exact_at(&mut byte, at).unwrap();
         main.write_all_at(&[byte[0] ^ 4], at).unwrap();
-        let before = snapshots(&hurt);
         let Err(error) = SledStore::open(&hurt) else { continue };
-        assert_eq!(snapshots(&hurt), before, "trial {trial}: a salvage reads the log from there on");
         refused += 1;
+        let again = SledStore::open(&hurt).err().map(|error| error.to_string());
+        assert_eq!(again, Some(error.to_string()), "trial {trial}: the next start finds it as this one did");
         let StoreError::Corrupt { what, .. } = &error else { panic!("trial {trial}: {error}") };
         assert!(what.contains("sled/db at offset "), "trial {trial}: {error}");
         let saved = SledStore::salvage(&hurt).unwrap_or_else(|error| panic!("trial {trial}: {error}"));
@@ -152,9 +143,9 @@ async fn a_damaged_leaf_under_what_the_journal_repeats_costs_that_leaf() {
     for (at, byte) in places {
         file.write_all_at(&[byte ^ 4], at).unwrap();
     }
-    let before = snapshots(&config);
-    assert!(matches!(SledStore::open(&config), Err(StoreError::Corrupt { .. })));
-    assert_eq!(snapshots(&config), before, "a salvage reads the log from there on");
+    for _ in 0..2 {
+        assert!(matches!(SledStore::open(&config), Err(StoreError::Corrupt { .. })));
+    }
     let saved = SledStore::salvage(&config).unwrap();
     assert_eq!(saved.object(last.kind, last.id).await.unwrap(), Some(last.bytes), "it is in the journal");
     // So is its log entry, which stands over what the tree has.

@@ -1,13 +1,24 @@
 use std::{
+    fmt::Debug,
     fs,
     io::{BufRead, BufReader},
+    panic::{AssertUnwindSafe, catch_unwind},
     process::{Command, Stdio},
 };
 
-use lochan_storage_odb::{DerivedSpace, DerivedWrite};
+use lochan_storage_odb::{DerivedSpace, DerivedWrite, WRITER_POINT};
+use tracing::{
+    Event, Metadata, Subscriber,
+    field::Field,
+    span::{Attributes, Id, Record},
+    subscriber::with_default,
+};
 
-use super::*;
-use crate::read_manifest;
+use super::{damage::copy, *};
+use crate::{
+    mark::{Mark, MarkFile},
+    read_manifest,
+};
 
 fn refusal(config: &SledConfig) -> String {
     match SledStore::open(config) {
@@ -97,6 +108,37 @@ fn engine_files(path: &std::path::Path) -> std::collections::BTreeMap<String, Ve
         .collect()
 }
 
+/// Ends a start at a point of the writer.
+struct CutOff(&'static str);
+
+impl Subscriber for CutOff {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == WRITER_POINT
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut text = String::new();
+        event.record(&mut |field: &Field, value: &dyn Debug| {
+            if field.name() == "message" {
+                text = format!("{value:?}");
+            }
+        });
+        assert_ne!(text, self.0);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
 /// Found by `lochan-faults nth-fails --seed 5 --operations 60 --case 375`.
 #[tokio::test]
 async fn a_start_cut_off_between_its_zeros_and_the_name_of_its_snapshot_loses_nothing() {
@@ -122,7 +164,9 @@ async fn a_start_cut_off_between_its_zeros_and_the_name_of_its_snapshot_loses_no
         drop(store);
         let before = engine_files(&path);
         crate::tail::guard(&path.join("sled")).unwrap();
-        let copy = std::fs::read(path.join("TAIL")).unwrap();
+        let tail = std::fs::read(path.join("TAIL")).unwrap();
+        let doubted = folder.path().join(format!("doubted {number}"));
+        copy(&path, &doubted);
         drop(SledStore::open(&config).unwrap());
         let after = engine_files(&path);
         // What the disk holds if the names of the second start were lost, but not its zeros.
@@ -135,11 +179,29 @@ async fn a_start_cut_off_between_its_zeros_and_the_name_of_its_snapshot_loses_no
         for name in after.keys().filter(|name| name.starts_with("snap.")) {
             std::fs::remove_file(path.join("sled").join(name)).unwrap();
         }
-        std::fs::write(path.join("TAIL"), copy).unwrap();
+        std::fs::write(path.join("TAIL"), tail).unwrap();
         let store = SledStore::open(&config).unwrap();
         assert!(!path.join("TAIL").exists());
         let found = store.reference(&main()).await.unwrap();
         assert_eq!(found.map(|found| found.target), last, "after {number} rounds");
+
+        // Nor if the log was in doubt, so that the older snapshot comes back, and the start was cut off behind the zeros.
+        let mark = crate::mark::read(&doubted).unwrap().unwrap();
+        let longer = Mark { main_bytes: mark.main_bytes + (1 << 20), ..mark };
+        MarkFile::open(&doubted).unwrap().write(longer).unwrap();
+        let config = SledConfig::new(&doubted);
+        let start = || SledStore::open(&config).map(drop);
+        let cut_off = catch_unwind(AssertUnwindSafe(|| with_default(CutOff("released"), start)));
+        assert!(cut_off.is_err() && doubted.join("SNAPSHOTS").exists() && doubted.join("TAIL").exists());
+        assert!(zeros(&engine_files(&doubted)) > zeros(&before));
+        let store = SledStore::open(&config).unwrap();
+        assert!(!doubted.join("TAIL").exists() && !doubted.join("SNAPSHOTS").exists());
+        let found = store.reference(&main()).await.unwrap();
+        assert_eq!(
+            found.map(|found| found.target),
+            last,
+            "after {number} rounds and a start that was cut off"
+        );
         return;
     }
 }
