@@ -1,10 +1,14 @@
 //! Work in the background that must not be in the way.
 
 use std::{
+    future::pending,
     num::NonZero,
+    panic::resume_unwind,
     thread::available_parallelism,
     time::{Duration, Instant},
 };
+
+use tokio::task::JoinError;
 
 /// Shortest pause worth taking.
 const PAUSE_MIN: Duration = Duration::from_millis(2);
@@ -15,6 +19,15 @@ const THREADS_MAX: usize = 8;
 /// As many threads as there are cores, for work that shall be done soon.
 pub(crate) fn threads() -> usize {
     available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX)
+}
+
+/// What a task came to that was joined. Its panic goes on here; where the runtime ends before it, so does whoever asks.
+pub(crate) async fn joined<T>(joined: Result<T, JoinError>) -> T {
+    match joined.map_err(JoinError::try_into_panic) {
+        Ok(done) => done,
+        Err(Ok(panic)) => resume_unwind(panic),
+        Err(Err(_)) => pending().await,
+    }
 }
 
 /// A bound on how many bytes are read in a second. Time not used is not saved up.

@@ -18,7 +18,7 @@ use tokio::{sync::mpsc, task::JoinSet};
 use crate::{
     error::Error,
     fsck::{Finding, Severity},
-    pace::{Pace, threads},
+    pace::{Pace, joined, threads},
 };
 
 /// Rows read in one piece, and bytes of objects: short, since whoever commits waits for a core meanwhile.
@@ -154,9 +154,7 @@ impl Round<'_> {
         }
         // Whoever has not come to its end must not pass for one that has.
         while let Some(read) = reading.join_next().await {
-            if let Err(error) = read {
-                std::panic::resume_unwind(error.into_panic());
-            }
+            joined(read).await;
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ use crate::{
     cache::ById,
     error::Error,
     index::{Edit, Link, Node, Tree},
-    pace::threads,
+    pace::{joined, threads},
     state::Core,
 };
 
@@ -109,10 +109,7 @@ impl Replay {
         receive.await;
         let mut all = Ok(());
         while let Some(done) = working.join_next().await {
-            match done {
-                Ok(done) => all = all.and(done),
-                Err(error) => std::panic::resume_unwind(error.into_panic()),
-            }
+            all = all.and(joined(done).await);
         }
         all
     }
