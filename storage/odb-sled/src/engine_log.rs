@@ -45,8 +45,8 @@ const SNAPSHOT: &str = "snap.";
 pub(crate) enum Verdict {
     /// As the mark says, as far as can be told from outside.
     Sound,
-    /// Something is odd that may be right; the rows must be counted. Where, and what is wrong if it is wrong.
-    Unsure(Option<Place>),
+    /// Something is odd that may be right; the rows must be counted. Where, and what is wrong there if it is wrong.
+    Unsure(Vec<Place>),
     /// Something below the mark is damaged.
     Damaged(Place),
 }
@@ -103,7 +103,7 @@ pub(crate) fn look(engine: &Path, mark: Mark) -> io::Result<Verdict> {
     }
     // From here on segments follow one another without a gap, and none is used anew.
     let tail = segments.values().map(|segment| segment.max_stable).max().map_or(lowest, base).max(lowest);
-    let mut verdict = if length < mark.main_bytes { Verdict::Unsure(None) } else { Verdict::Sound };
+    let mut odd = Vec::new();
     let mut covered = tail;
     for (lsn, Segment { offset, .. }) in segments.range(..=mark.log) {
         if *lsn >= tail && *lsn != covered {
@@ -130,23 +130,22 @@ pub(crate) fn look(engine: &Path, mark: Mark) -> io::Result<Verdict> {
                     return Ok(Verdict::Damaged(place));
                 }
                 // A segment that was free may have been overwritten in parts, in any order, when the power was cut.
-                verdict = Verdict::Unsure(Some(place));
+                odd.push(place);
             }
             _ if *lsn >= tail => {
                 return Ok(Verdict::Damaged(place("does not fit its check sum, but was acknowledged")));
             }
             Behind::Newer => {}
             Behind::Mended => return Ok(Verdict::Damaged(place("does not fit its check sum"))),
-            Behind::Nothing => {
-                verdict = Verdict::Unsure(Some(place("is the first that does not fit its check sum")))
-            }
+            Behind::Nothing => odd.push(place("is the first that does not fit its check sum")),
         }
     }
     if mark.log >= from.max(tail) && covered <= mark.log {
         let detail = format!("the log ends at position {covered}, but was acknowledged up to {}", mark.log);
         return Ok(Verdict::Damaged(Place { offset: length, detail }));
     }
-    Ok(verdict)
+    let is_sound = odd.is_empty() && length >= mark.main_bytes;
+    Ok(if is_sound { Verdict::Sound } else { Verdict::Unsure(odd) })
 }
 
 /// Objects that stand in messages of the log, also where the engine does not get to. Only those whose bytes stand in their

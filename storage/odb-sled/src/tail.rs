@@ -6,9 +6,11 @@
 //! name is durable, the next start finds an older snapshot or none, looks for the segments that the newest one's header
 //! says were stable before it, misses the one with zeros, takes that for the end of the log, and drops all that follows.
 //!
-//! So the segments from there on are copied to a file beside the engine before each opening. Once the engine is open and
-//! the name of its snapshot durable, the copy is removed; where older snapshots may still be put back (`snapshots`), not before
-//! these are let go. A start that finds one comes after one that was cut off: what has
+//! It also overwrites what stands behind the end that it finds in the last segment. Where that is full and no other has been begun, the
+//! message that closes it is taken for what is behind the end, while the mark says that the log was synced beyond.
+//!
+//! So the segments from there on are copied to a file beside the engine before each opening. Once the engine is open, the
+//! name of its snapshot durable and the mark set to the end that it has found, the copy is removed. A start that finds one comes after one that was cut off: what has
 //! become zeros since, or lies behind the end of the file, is put back, and everything is as it was before.
 //!
 //! **A gap in what was never synced.** The header of a segment says how far the log was stable when it was begun, and sled
@@ -17,6 +19,7 @@
 //! it, and drops the whole log. What follows such a gap lies behind the mark: nobody was told of it, and it is taken out.
 
 use std::{
+    collections::BTreeSet,
     fs::File,
     io::{self, Write},
     os::unix::fs::FileExt,
@@ -30,6 +33,8 @@ use crate::{
 
 /// Segments copied, at most; there are two as a rule.
 const SEGMENTS_MAX: usize = 8;
+/// Segments in doubt that are copied beside them, at most.
+const DOUBTED_MAX: usize = 64;
 pub(crate) const TAIL: &str = "TAIL";
 const MAGIC: &[u8; 8] = b"lochant1";
 /// Length of the check sum at the end of the copy, in bytes.
@@ -45,7 +50,7 @@ pub(crate) fn guard(engine: &Path) -> io::Result<()> {
     };
     let copy = engine.with_file_name(TAIL);
     let saved = kept(&copy)?;
-    put_back(&file, &saved)?;
+    bring_back(&file, engine)?;
     close_gap(&file, engine)?;
     let tail = encode(&file, &newest(&file)?)?;
     if tail.is_empty() || tail == saved {
@@ -167,18 +172,27 @@ fn decode(copy: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     })
 }
 
-/// Adds the segment at `offset` to the copy: it may be damaged, and the engine may take it for a free one.
-pub(crate) fn guard_also(engine: &Path, offset: u64) -> io::Result<()> {
+/// Adds the segments in which these places lie to the copy: they may be damaged, and the engine may take them for free ones.
+pub(crate) fn guard_also(engine: &Path, places: &[u64]) -> io::Result<()> {
+    let doubted: BTreeSet<u64> = places.iter().map(|place| begin(*place)).take(DOUBTED_MAX).collect();
+    if doubted.is_empty() {
+        return Ok(());
+    }
     let file = File::open(engine.join("db"))?;
     let mut copied = newest(&file)?;
-    let offset = begin(offset);
-    let is_copied = copied.iter().any(|segment| segment.offset == offset);
-    copied.extend(segments(&file)?.into_iter().find(|segment| segment.offset == offset && !is_copied));
+    let known: Vec<u64> = copied.iter().map(|segment| segment.offset).collect();
+    let is_new = |segment: &Segment| doubted.contains(&segment.offset) && !known.contains(&segment.offset);
+    copied.extend(segments(&file)?.into_iter().filter(is_new));
     keep(&engine.with_file_name(TAIL), &encode(&file, &copied)?)
 }
 
-/// Told that the engine has opened and has not been written to, and that no older snapshot will be put back: its names become
-/// durable and the copy is removed.
+/// Puts back what an interrupted start has taken.
+pub(crate) fn bring_back(file: &File, engine: &Path) -> io::Result<()> {
+    put_back(file, &kept(&engine.with_file_name(TAIL))?)
+}
+
+/// Told that the engine has opened and has not been written to, that the mark says up to where, and that no older snapshot will be
+/// put back: its names become durable and the copy is removed.
 pub(crate) fn release(engine: &Path) -> io::Result<()> {
     File::open(engine)?.sync_all()?;
     remove(&engine.with_file_name(TAIL))
@@ -233,7 +247,8 @@ fn behind_gaps(mut present: Vec<Segment>, lowest: u64, synced: i64) -> Vec<Segme
     }
 }
 
-pub(crate) fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
+/// Puts back what has become zeros of the segments of a copy.
+fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
     if copy.is_empty() {
         return Ok(());
     }
@@ -243,11 +258,18 @@ pub(crate) fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
     for (offset, bytes) in decode(copy) {
         found.fill(0);
         read(file, offset, &mut found)?;
-        // The engine cannot read a log in which a position stands twice.
         let saved = bytes.first_chunk().and_then(|header| decode_header(header, offset));
-        let is_there =
-            present.iter().any(|other| saved.is_some_and(|saved| saved.position == other.position));
-        if !is_there && found.iter().all(|byte| *byte == 0) {
+        let is_there = |other: &Segment| saved.is_some_and(|saved| saved.position == other.position);
+        let is_taken = match present.iter().find(|other| is_there(other)) {
+            // The engine overwrites what stands behind the end that it finds, which may be the cap of a full segment.
+            Some(other) if other.offset == offset => {
+                found != bytes && found.iter().zip(bytes).all(|(now, then)| now == then || *now == 0)
+            }
+            // It cannot read a log in which a position stands twice.
+            Some(_) => false,
+            None => found.iter().all(|byte| *byte == 0),
+        };
+        if is_taken {
             file.write_all_at(bytes, offset)?;
             has_changed = true;
         }
@@ -326,6 +348,36 @@ mod tests {
     }
 
     const SEGMENT: i64 = SEGMENT_BYTES as i64;
+
+    #[test]
+    fn what_a_start_has_overwritten_with_zeros_is_put_back_unless_more_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = folder.path().join("sled");
+        std::fs::create_dir(&engine).unwrap();
+        let main = engine.join("db");
+        let log: Vec<u8> =
+            (0..3).flat_map(|number| segment(number * SEGMENT, number * SEGMENT - 1)).collect();
+        for (from, to, written) in [
+            // The last segment but one; the end of the last one; both.
+            (SEGMENT_BYTES, 2 * SEGMENT_BYTES, None),
+            (log.len() - 900, log.len(), None),
+            (SEGMENT_BYTES, log.len(), None),
+            (log.len() - 900, log.len(), Some(log.len() - 900)),
+        ] {
+            std::fs::write(&main, &log).unwrap();
+            guard(&engine).unwrap();
+            let mut taken = log.clone();
+            taken[from..to].fill(0);
+            if let Some(at) = written {
+                taken[at..at + 100].fill(9);
+            }
+            std::fs::write(&main, &taken).unwrap();
+            guard(&engine).unwrap();
+            let expected = if written.is_some() { &taken } else { &log };
+            assert!(std::fs::read(&main).unwrap() == *expected, "{from} to {to}");
+            release(&engine).unwrap();
+        }
+    }
 
     #[test]
     fn what_follows_a_gap_in_the_unsynced_part_is_taken_out() {

@@ -65,6 +65,8 @@ pub(crate) fn open<T>(
 /// Takes out what follows a tear, if there is one; whether there was. The engine must not be open.
 fn cut(engine: &Path) -> io::Result<bool> {
     let file = File::options().read(true).write(true).open(engine.join("db"))?;
+    // Of a start that was cut off behind its zeros: the copy made here takes the place of that one.
+    tail::bring_back(&file, engine)?;
     let behind = behind(&file, engine)?;
     if behind.is_empty() || behind.len() > SEGMENTS_MAX {
         return Ok(false);
@@ -86,7 +88,10 @@ fn undo(engine: &Path) -> io::Result<()> {
     let copy = copy_of(engine);
     let segments = tail::kept(&copy)?;
     if !segments.is_empty() {
-        tail::restore(&File::options().read(true).write(true).open(engine.join("db"))?, &segments)?;
+        let file = File::options().read(true).write(true).open(engine.join("db"))?;
+        tail::restore(&file, &segments)?;
+        // It may hold more than the end.
+        tail::bring_back(&file, engine)?;
         tail::remove(&copy.with_file_name(tail::TAIL))?;
     }
     tail::remove(&copy)
@@ -233,6 +238,29 @@ mod tests {
         let after = std::fs::read(engine.join("db")).unwrap();
         assert!(after[..whole.len()] == whole && after[whole.len()..].iter().all(|byte| *byte == 0));
         assert!(!copy_of(&engine).exists());
+    }
+
+    #[test]
+    fn what_a_start_in_doubt_has_taken_is_brought_back_before_anything_is_cut_off() {
+        let (_folder, engine) = torn(9, 9);
+        let whole = std::fs::read(engine.join("db")).unwrap();
+        let file = File::options().write(true).open(engine.join("db")).unwrap();
+        let zero = |place: u64| {
+            file.write_all_at(&vec![0; SEGMENT_BYTES], place * SEGMENT_BYTES as u64).unwrap();
+        };
+        // Opened as it is, and cut off behind the zeros.
+        tail::guard(&engine).unwrap();
+        zero(2);
+        assert!(cut(&engine).unwrap());
+        undo(&engine).unwrap();
+        assert!(std::fs::read(engine.join("db")).unwrap() == whole);
+        // Opened without what follows the tear, where another segment is in doubt.
+        assert!(cut(&engine).unwrap());
+        tail::guard(&engine).unwrap();
+        tail::guard_also(&engine, &[77]).unwrap();
+        zero(0);
+        undo(&engine).unwrap();
+        assert!(std::fs::read(engine.join("db")).unwrap() == whole);
     }
 
     #[test]

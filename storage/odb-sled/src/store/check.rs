@@ -45,7 +45,7 @@ pub(super) fn before(folder: &Path, engine: &Path, trust: Trust) -> Result<Check
         _ => Verdict::Sound,
     };
     if verdict == Verdict::Sound && trust == Trust::Marked && tear::is_suspected(engine).map_err(failed)? {
-        verdict = Verdict::Unsure(None);
+        verdict = Verdict::Unsure(Vec::new());
     }
     if let Verdict::Damaged(place) = &verdict {
         return Err(damaged(engine, place, "nothing has been touched, "));
@@ -70,10 +70,10 @@ impl Checked {
     }
 
     /// Where in the main file the log looks odd.
-    pub(super) fn odd_place(&self) -> Option<u64> {
+    pub(super) fn odd_places(&self) -> Vec<u64> {
         match &self.verdict {
-            Verdict::Unsure(place) => place.as_ref().map(|place| place.offset),
-            _ => None,
+            Verdict::Unsure(odd) => odd.iter().map(|place| place.offset).collect(),
+            _ => Vec::new(),
         }
     }
 
@@ -84,7 +84,7 @@ impl Checked {
             return error;
         }
         let place = match &self.verdict {
-            Verdict::Unsure(Some(place)) => Some(place.clone()),
+            Verdict::Unsure(odd) if !odd.is_empty() => odd.first().cloned(),
             // What cannot be looked at again is told as it is.
             _ => self.mark.and_then(|mark| early_end(engine, mark).ok().flatten()),
         };

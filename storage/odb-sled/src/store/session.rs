@@ -117,10 +117,9 @@ impl Session {
         tracing::trace!(target: WRITER_POINT, "guarded");
         let checked = check::before(folder.path(), &path, how.trust)?;
         if checked.may_be_damaged() {
-            let kept = checked.odd_place().map_or(Ok(()), |offset| tail::guard_also(&path, offset));
-            kept.and_then(|()| snapshots::keep(&path)).map_err(|error| {
-                StoreError::Open(format!("cannot keep the snapshots of the engine: {error}"))
-            })?;
+            tail::guard_also(&path, &checked.odd_places()).and_then(|()| snapshots::keep(&path)).map_err(
+                |error| StoreError::Open(format!("cannot keep the snapshots of the engine: {error}")),
+            )?;
         }
         if how.trust == Trust::Nothing {
             bridge::cross(&path, || open_engine(&path, how.cache_bytes))
@@ -128,14 +127,6 @@ impl Session {
         }
         let db = open_engine(&path, how.cache_bytes).map_err(|error| checked.explain(&path, error))?;
         tracing::trace!(target: WRITER_POINT, "opened");
-        let release = || {
-            tail::release(&path)
-                .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", path.display())))
-        };
-        if !checked.may_be_damaged() {
-            release()?;
-        }
-        tracing::trace!(target: WRITER_POINT, "released");
         db.flush().map_err(|error| failed("flush", &error))?;
         let engine = Arc::new(Engine::new(db, path.clone(), syncer));
         let reached = engine.reached();
@@ -166,11 +157,8 @@ impl Session {
             })
             .map_err(|error| checked.explain(&path, error))?;
         }
-        if checked.may_be_damaged() {
-            snapshots::let_go(&path)
-                .map_err(|error| StoreError::Open(format!("cannot let go of snapshots: {error}")))?;
-            release()?;
-        }
+        snapshots::let_go(&path)
+            .map_err(|error| StoreError::Open(format!("cannot let go of snapshots: {error}")))?;
         tear::accept(&path)
             .map_err(|error| StoreError::Open(format!("cannot let go of a part of the log: {error}")))?;
         let mark = MarkFile::open(folder.path())
@@ -179,6 +167,9 @@ impl Session {
         let first =
             Mark { batch: journal.last(), stored: state.batch, log, main_bytes, nonce: journal.nonce() };
         engine.begin_marks(Marks::begin(mark, first, how.is_durable));
+        tail::release(&path)
+            .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", path.display())))?;
+        tracing::trace!(target: WRITER_POINT, "released");
         let batch = missing.last_batch.max(batch_min).max(journal.last());
         let positions = Positions::open(Arc::clone(&engine), missing, Arc::clone(&trouble))?;
         let losses = checked.losses(journal.last(), &found);
