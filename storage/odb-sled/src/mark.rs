@@ -175,17 +175,13 @@ impl Marks {
         }
     }
 
-    /// Marks from `first` on, which is written and synced; nowhere if what is acknowledged is not durable: a store that
-    /// may lose it must not be held to it.
-    pub(crate) fn begin(file: MarkFile, first: Mark, is_durable: bool) -> Self {
-        let first = if is_durable { first } else { Mark::NOTHING };
-        let mut marks = Self { file: Some(file), last: first };
-        marks.write(|first| first);
-        marks.sync();
-        if !is_durable {
-            marks.file = None;
-        }
-        marks
+    /// Marks from `first` on, which is written and synced, since the one before may say too much of a log that was opened since;
+    /// nowhere if what is acknowledged is not durable: a store that may lose it must not be held to it.
+    pub(crate) fn begin(mut file: MarkFile, first: Mark, is_durable: bool) -> io::Result<Self> {
+        let last = if is_durable { first } else { Mark::NOTHING };
+        file.write(last)?;
+        file.sync()?;
+        Ok(Self { file: is_durable.then_some(file), last })
     }
 }
 

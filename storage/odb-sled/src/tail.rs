@@ -253,16 +253,22 @@ fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
         return Ok(());
     }
     let present = segments(file)?;
+    let saved_of = |(offset, bytes): (u64, &[u8])| decode_header(bytes.first_chunk()?, offset);
+    let copied: Vec<Segment> = decode(copy).filter_map(saved_of).collect();
+    // Behind a segment that was begun since, this one has been written to.
+    let is_last = |segment: &Segment| {
+        present.iter().all(|other| other.position <= segment.position || copied.contains(other))
+    };
     let mut found = vec![0; SEGMENT_BYTES];
     let mut has_changed = false;
     for (offset, bytes) in decode(copy) {
         found.fill(0);
         read(file, offset, &mut found)?;
-        let saved = bytes.first_chunk().and_then(|header| decode_header(header, offset));
+        let saved = saved_of((offset, bytes));
         let is_there = |other: &Segment| saved.is_some_and(|saved| saved.position == other.position);
         let is_taken = match present.iter().find(|other| is_there(other)) {
             // The engine overwrites what stands behind the end that it finds, which may be the cap of a full segment.
-            Some(other) if other.offset == offset => {
+            Some(other) if other.offset == offset && is_last(other) => {
                 found != bytes && found.iter().zip(bytes).all(|(now, then)| now == then || *now == 0)
             }
             // It cannot read a log in which a position stands twice.
@@ -377,6 +383,15 @@ mod tests {
             assert!(std::fs::read(&main).unwrap() == *expected, "{from} to {to}");
             release(&engine).unwrap();
         }
+        // A segment that was begun since.
+        std::fs::write(&main, &log).unwrap();
+        guard(&engine).unwrap();
+        let mut taken = log.clone();
+        taken[log.len() - 900..].fill(0);
+        taken.extend(segment(3 * SEGMENT, 3 * SEGMENT - 1));
+        std::fs::write(&main, &taken).unwrap();
+        guard(&engine).unwrap();
+        assert!(std::fs::read(&main).unwrap() == taken);
     }
 
     #[test]

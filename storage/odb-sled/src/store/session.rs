@@ -166,7 +166,9 @@ impl Session {
         let Reached { log, main_bytes } = reached;
         let first =
             Mark { batch: journal.last(), stored: state.batch, log, main_bytes, nonce: journal.nonce() };
-        engine.begin_marks(Marks::begin(mark, first, how.is_durable));
+        let marks = Marks::begin(mark, first, how.is_durable)
+            .map_err(|error| StoreError::Open(format!("cannot write the mark: {error}")))?;
+        engine.begin_marks(marks);
         tail::release(&path)
             .map_err(|error| StoreError::Open(format!("cannot sync {}: {error}", path.display())))?;
         tracing::trace!(target: WRITER_POINT, "released");
