@@ -13,18 +13,21 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
-use crate::tail::sync_folder_of;
+use crate::tail;
 
 const SNAPSHOT: &str = "snap.";
 const UNFINISHED: &str = ".generating";
 /// What a damaged snapshot is called, behind its old name.
 const DAMAGED: &str = "damaged-";
-/// Folder of the snapshots as they were.
+/// File with the snapshots as they were.
 const KEPT: &str = "SNAPSHOTS";
+const MAGIC: &[u8; 8] = b"lochans1";
+/// Length of the check sum at the end of it, in bytes.
+const SUM_BYTES: usize = 32;
 
 fn names(engine: &Path) -> io::Result<Vec<String>> {
     if !engine.is_dir() {
@@ -62,41 +65,33 @@ pub(crate) fn set_aside(engine: &Path) -> io::Result<bool> {
     Ok(!found.is_empty())
 }
 
-fn kept(engine: &Path) -> PathBuf {
-    engine.with_file_name(KEPT)
-}
-
-fn unfinished(kept: &Path) -> PathBuf {
-    kept.with_extension("new")
-}
-
 /// Keeps the snapshots as they are until [`let_go`]. The engine must not be open.
 pub(crate) fn keep(engine: &Path) -> io::Result<()> {
-    let kept = kept(engine);
-    let unfinished = unfinished(&kept);
-    remove(&unfinished)?;
-    fs::create_dir(&unfinished)?;
+    let mut bytes = MAGIC.to_vec();
+    let mut sized = |part: &[u8]| {
+        bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
+        bytes.extend_from_slice(part);
+    };
     for name in names(engine)? {
-        link(&engine.join(&name), &unfinished.join(&name))?;
+        sized(name.as_bytes());
+        sized(&fs::read(engine.join(&name))?);
     }
-    File::open(&unfinished)?.sync_all()?;
-    fs::rename(&unfinished, &kept)?;
-    sync_folder_of(&kept)
+    let sum = blake3::hash(&bytes);
+    bytes.extend_from_slice(sum.as_bytes());
+    tail::keep(&copy_of(engine), &bytes)
 }
 
 /// Puts back the snapshots that were kept and not let go of. The engine must not be open.
 pub(crate) fn put_back(engine: &Path) -> io::Result<()> {
-    let kept = kept(engine);
-    remove(&unfinished(&kept))?;
-    if !kept.try_exists()? {
-        return Ok(());
-    }
+    let copy = copy_of(engine);
+    let Some(kept) = decode(&tail::kept(&copy)?) else { return Ok(()) };
     for name in names(engine)? {
         fs::remove_file(engine.join(name))?;
     }
-    for entry in fs::read_dir(&kept)? {
-        let entry = entry?;
-        link(&entry.path(), &engine.join(entry.file_name()))?;
+    for (name, bytes) in kept {
+        let mut file = File::create(engine.join(name))?;
+        file.write_all(&bytes)?;
+        file.sync_all()?;
     }
     File::open(engine)?.sync_all()?;
     let_go(engine)
@@ -104,33 +99,28 @@ pub(crate) fn put_back(engine: &Path) -> io::Result<()> {
 
 /// Lets go of what was kept, if anything was.
 pub(crate) fn let_go(engine: &Path) -> io::Result<()> {
-    let kept = kept(engine);
-    if !kept.try_exists()? {
-        return Ok(());
-    }
-    // All at once: half of it would be put back.
-    let unfinished = unfinished(&kept);
-    fs::rename(&kept, &unfinished)?;
-    sync_folder_of(&kept)?;
-    remove(&unfinished)
+    tail::remove(&copy_of(engine))
 }
 
-/// A second name, or a copy where there are none. The engine never writes into a snapshot that has its name.
-fn link(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::hard_link(from, to) {
-        Ok(()) => Ok(()),
-        Err(_) => {
-            fs::copy(from, to)?;
-            File::open(to)?.sync_all()
-        }
-    }
+fn copy_of(engine: &Path) -> PathBuf {
+    engine.with_file_name(KEPT)
 }
 
-fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+/// Names and bytes of the snapshots of a copy; nothing if it is not whole.
+fn decode(copy: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
+    let (bytes, sum) = copy.split_last_chunk::<SUM_BYTES>()?;
+    let mut rest = bytes.strip_prefix(MAGIC).filter(|_| blake3::hash(bytes).as_bytes() == sum)?;
+    let mut part = || {
+        let (size, behind) = rest.split_first_chunk::<8>()?;
+        let (part, behind) = behind.split_at_checked(usize::try_from(u64::from_be_bytes(*size)).ok()?)?;
+        rest = behind;
+        Some(part.to_vec())
+    };
+    let mut found = Vec::new();
+    while let Some(name) = part() {
+        found.push((String::from_utf8(name).ok()?, part()?));
     }
+    Some(found)
 }
 
 #[cfg(test)]
@@ -170,7 +160,7 @@ mod tests {
             // Nothing is put back twice, nor what a start that was cut off has not kept whole.
             replace(&engine);
             let new = snapshots(&engine);
-            fs::create_dir(unfinished(&kept(&engine))).unwrap();
+            fs::write(copy_of(&engine).with_extension("new"), "cut off").unwrap();
             put_back(&engine).unwrap();
             assert_eq!(snapshots(&engine), new);
 
@@ -180,6 +170,10 @@ mod tests {
             let_go(&engine).unwrap();
             put_back(&engine).unwrap();
             assert_eq!(snapshots(&engine), newer);
+            fs::write(copy_of(&engine), "not whole").unwrap();
+            put_back(&engine).unwrap();
+            assert_eq!(snapshots(&engine), newer);
+            let_go(&engine).unwrap();
             let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
             assert_eq!(left, ["sled"]);
         }

@@ -67,11 +67,11 @@ pub(crate) fn kept(copy: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Makes the file `copy` hold these segments, durable and whole or not at all.
-pub(crate) fn keep(copy: &Path, segments: &[u8]) -> io::Result<()> {
+/// Makes the file `copy` hold these bytes, durable and whole or not at all.
+pub(crate) fn keep(copy: &Path, bytes: &[u8]) -> io::Result<()> {
     let unfinished = copy.with_extension("new");
     let mut new = File::create(&unfinished)?;
-    new.write_all(segments)?;
+    new.write_all(bytes)?;
     new.sync_all()?;
     std::fs::rename(&unfinished, copy)?;
     sync_folder_of(copy)
@@ -92,7 +92,7 @@ pub(crate) fn mark_of(engine: &Path) -> io::Result<Option<Mark>> {
 }
 
 /// Makes the names of a folder durable, of which this is one.
-pub(crate) fn sync_folder_of(file: &Path) -> io::Result<()> {
+fn sync_folder_of(file: &Path) -> io::Result<()> {
     match file.parent() {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),
