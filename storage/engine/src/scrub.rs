@@ -24,7 +24,7 @@ use crate::{
 /// Rows read in one piece, and bytes of objects: short, since whoever commits waits for a core meanwhile.
 const PAGE: usize = 1_024;
 const PAGE_BYTES: usize = 256 << 10;
-/// Parts of the objects for each of them: parts are not of the same size.
+/// Parts of the objects for each reader: parts are not of the same size.
 const PARTS_PER_READER: usize = 8;
 /// Bytes that a row without an object counts for.
 const ROW_BYTES: usize = 200;

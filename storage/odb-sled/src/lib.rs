@@ -11,6 +11,7 @@ mod batch;
 mod bridge;
 mod chunks;
 mod config;
+mod copies;
 mod engine;
 mod engine_log;
 mod error;

@@ -17,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::tail;
+use crate::copies;
 
 const SNAPSHOT: &str = "snap.";
 const UNFINISHED: &str = ".generating";
@@ -26,8 +26,6 @@ const DAMAGED: &str = "damaged-";
 /// File with the snapshots as they were.
 const KEPT: &str = "SNAPSHOTS";
 const MAGIC: &[u8; 8] = b"lochans1";
-/// Length of the check sum at the end of it, in bytes.
-const SUM_BYTES: usize = 32;
 
 fn names(engine: &Path) -> io::Result<Vec<String>> {
     if !engine.is_dir() {
@@ -76,15 +74,13 @@ pub(crate) fn keep(engine: &Path) -> io::Result<()> {
         sized(name.as_bytes());
         sized(&fs::read(engine.join(&name))?);
     }
-    let sum = blake3::hash(&bytes);
-    bytes.extend_from_slice(sum.as_bytes());
-    tail::keep(&copy_of(engine), &bytes)
+    copies::keep(&copy_of(engine), &copies::seal(bytes))
 }
 
 /// Puts back the snapshots that were kept and not let go of. The engine must not be open.
 pub(crate) fn put_back(engine: &Path) -> io::Result<()> {
     let copy = copy_of(engine);
-    let Some(kept) = decode(&tail::kept(&copy)?) else { return Ok(()) };
+    let Some(kept) = decode(&copies::kept(&copy)?) else { return Ok(()) };
     for name in names(engine)? {
         fs::remove_file(engine.join(name))?;
     }
@@ -99,7 +95,7 @@ pub(crate) fn put_back(engine: &Path) -> io::Result<()> {
 
 /// Lets go of what was kept, if anything was.
 pub(crate) fn let_go(engine: &Path) -> io::Result<()> {
-    tail::remove(&copy_of(engine))
+    copies::remove(&copy_of(engine))
 }
 
 fn copy_of(engine: &Path) -> PathBuf {
@@ -108,8 +104,7 @@ fn copy_of(engine: &Path) -> PathBuf {
 
 /// Names and bytes of the snapshots of a copy; nothing if it is not whole.
 fn decode(copy: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
-    let (bytes, sum) = copy.split_last_chunk::<SUM_BYTES>()?;
-    let mut rest = bytes.strip_prefix(MAGIC).filter(|_| blake3::hash(bytes).as_bytes() == sum)?;
+    let mut rest = copies::unseal(copy, MAGIC)?;
     let mut part = || {
         let (size, behind) = rest.split_first_chunk::<8>()?;
         let (part, behind) = behind.split_at_checked(usize::try_from(u64::from_be_bytes(*size)).ok()?)?;

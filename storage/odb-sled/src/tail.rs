@@ -18,15 +18,10 @@
 //! keep the later one and lose the one that its header calls stable. sled misses it, reads nothing behind it and nothing before
 //! it, and drops the whole log. What follows such a gap lies behind the mark: nobody was told of it, and it is taken out.
 
-use std::{
-    collections::BTreeSet,
-    fs::File,
-    io::{self, Write},
-    os::unix::fs::FileExt,
-    path::Path,
-};
+use std::{collections::BTreeSet, fs::File, io, os::unix::fs::FileExt, path::Path};
 
 use crate::{
+    copies,
     engine_log::{self, HEADER_BYTES, SEGMENT_BYTES, read},
     mark::{self, Mark},
 };
@@ -37,8 +32,6 @@ const SEGMENTS_MAX: usize = 8;
 const DOUBTED_MAX: usize = 64;
 pub(crate) const TAIL: &str = "TAIL";
 const MAGIC: &[u8; 8] = b"lochant1";
-/// Length of the check sum at the end of the copy, in bytes.
-const SUM_BYTES: usize = 32;
 
 /// Puts back what an interrupted start has taken, then copies what the next one may take. `engine` is the folder of the
 /// engine, which is not open.
@@ -49,54 +42,19 @@ pub(crate) fn guard(engine: &Path) -> io::Result<()> {
         opened => opened?,
     };
     let copy = engine.with_file_name(TAIL);
-    let saved = kept(&copy)?;
-    bring_back(&file, engine)?;
+    let saved = copies::kept(&copy)?;
+    put_back(&file, &saved)?;
     close_gap(&file, engine)?;
     let tail = encode(&file, &newest(&file)?)?;
     if tail.is_empty() || tail == saved {
         return Ok(());
     }
-    keep(&copy, &tail)
-}
-
-/// The copy of segments in the file `copy`; empty if there is none.
-pub(crate) fn kept(copy: &Path) -> io::Result<Vec<u8>> {
-    match std::fs::read(copy) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        read => read,
-    }
-}
-
-/// Makes the file `copy` hold these bytes, durable and whole or not at all.
-pub(crate) fn keep(copy: &Path, bytes: &[u8]) -> io::Result<()> {
-    let unfinished = copy.with_extension("new");
-    let mut new = File::create(&unfinished)?;
-    new.write_all(bytes)?;
-    new.sync_all()?;
-    std::fs::rename(&unfinished, copy)?;
-    sync_folder_of(copy)
-}
-
-/// Lets go of a copy, if there is one.
-pub(crate) fn remove(copy: &Path) -> io::Result<()> {
-    match std::fs::remove_file(copy) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        removed => removed?,
-    }
-    sync_folder_of(copy)
+    copies::keep(&copy, &tail)
 }
 
 /// The mark of the store that the engine in this folder belongs to.
 pub(crate) fn mark_of(engine: &Path) -> io::Result<Option<Mark>> {
     Ok(engine.parent().map(mark::read).transpose()?.flatten())
-}
-
-/// Makes the names of a folder durable, of which this is one.
-fn sync_folder_of(file: &Path) -> io::Result<()> {
-    match file.parent() {
-        Some(folder) => File::open(folder)?.sync_all(),
-        None => Ok(()),
-    }
 }
 
 /// A segment that the engine would read.
@@ -156,20 +114,21 @@ pub(crate) fn encode(file: &File, segments: &[Segment]) -> io::Result<Vec<u8>> {
         bytes.extend_from_slice(&segment.offset.to_be_bytes());
         bytes.extend_from_slice(&segment_bytes);
     }
-    let sum = blake3::hash(&bytes);
-    bytes.extend_from_slice(sum.as_bytes());
-    Ok(bytes)
+    Ok(copies::seal(bytes))
 }
 
 /// The segments of a copy with their offsets; none if it is not whole.
 fn decode(copy: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
-    let whole =
-        copy.split_last_chunk::<SUM_BYTES>().filter(|(bytes, sum)| blake3::hash(bytes).as_bytes() == *sum);
-    let segments = whole.and_then(|(bytes, _)| bytes.strip_prefix(MAGIC)).unwrap_or_default();
+    let segments = copies::unseal(copy, MAGIC).unwrap_or_default();
     segments.chunks_exact(8 + SEGMENT_BYTES).filter_map(|part| {
         let (offset, bytes) = part.split_first_chunk::<8>()?;
         Some((u64::from_be_bytes(*offset), bytes))
     })
+}
+
+/// Which segment a part of a copy is.
+fn copied((offset, bytes): (u64, &[u8])) -> Option<Segment> {
+    decode_header(bytes.first_chunk()?, offset)
 }
 
 /// Adds the segments in which these places lie to the copy: they may be damaged, and the engine may take them for free ones.
@@ -179,23 +138,22 @@ pub(crate) fn guard_also(engine: &Path, places: &[u64]) -> io::Result<()> {
         return Ok(());
     }
     let file = File::open(engine.join("db"))?;
-    let mut copied = newest(&file)?;
-    let known: Vec<u64> = copied.iter().map(|segment| segment.offset).collect();
-    let is_new = |segment: &Segment| doubted.contains(&segment.offset) && !known.contains(&segment.offset);
-    copied.extend(segments(&file)?.into_iter().filter(is_new));
-    keep(&engine.with_file_name(TAIL), &encode(&file, &copied)?)
+    let mut all = segments(&file)?;
+    let newest = end_of(all.clone());
+    all.retain(|segment| doubted.contains(&segment.offset) && !newest.contains(segment));
+    copies::keep(&engine.with_file_name(TAIL), &encode(&file, &[newest, all].concat())?)
 }
 
 /// Puts back what an interrupted start has taken.
 pub(crate) fn bring_back(file: &File, engine: &Path) -> io::Result<()> {
-    put_back(file, &kept(&engine.with_file_name(TAIL))?)
+    put_back(file, &copies::kept(&engine.with_file_name(TAIL))?)
 }
 
 /// Told that the engine has opened and has not been written to, that the mark says up to where, and that no older snapshot will be
 /// put back: its names become durable and the copy is removed.
 pub(crate) fn release(engine: &Path) -> io::Result<()> {
     File::open(engine)?.sync_all()?;
-    remove(&engine.with_file_name(TAIL))
+    copies::remove(&engine.with_file_name(TAIL))
 }
 
 /// Takes out the segments behind one that is missing and that their headers call stable, if none of them was ever synced.
@@ -253,18 +211,17 @@ fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
         return Ok(());
     }
     let present = segments(file)?;
-    let saved_of = |(offset, bytes): (u64, &[u8])| decode_header(bytes.first_chunk()?, offset);
-    let copied: Vec<Segment> = decode(copy).filter_map(saved_of).collect();
+    let all: Vec<Segment> = decode(copy).filter_map(copied).collect();
     // Behind a segment that was begun since, this one has been written to.
     let is_last = |segment: &Segment| {
-        present.iter().all(|other| other.position <= segment.position || copied.contains(other))
+        present.iter().all(|other| other.position <= segment.position || all.contains(other))
     };
     let mut found = vec![0; SEGMENT_BYTES];
     let mut has_changed = false;
     for (offset, bytes) in decode(copy) {
         found.fill(0);
         read(file, offset, &mut found)?;
-        let saved = saved_of((offset, bytes));
+        let saved = copied((offset, bytes));
         let is_there = |other: &Segment| saved.is_some_and(|saved| saved.position == other.position);
         let is_taken = match present.iter().find(|other| is_there(other)) {
             // The engine overwrites what stands behind the end that it finds, which may be the cap of a full segment.
@@ -285,13 +242,10 @@ fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
 
 /// Makes the end of the log what it was when it was copied, whatever has been written since.
 pub(crate) fn restore(file: &File, copy: &[u8]) -> io::Result<()> {
-    let saved = |(offset, bytes): (u64, &[u8])| decode_header(bytes.first_chunk()?, offset);
-    let copied: Vec<Segment> = decode(copy).filter_map(saved).collect();
-    let Some(lowest) = copied.iter().map(|segment| segment.position).min() else { return Ok(()) };
+    let all: Vec<Segment> = decode(copy).filter_map(copied).collect();
+    let Some(lowest) = all.iter().map(|segment| segment.position).min() else { return Ok(()) };
     let mut new = segments(file)?;
-    new.retain(|found| {
-        found.position >= lowest && !copied.iter().any(|copied| copied.offset == found.offset)
-    });
+    new.retain(|found| found.position >= lowest && !all.iter().any(|copied| copied.offset == found.offset));
     take_out(file, &new)?;
     for (offset, bytes) in decode(copy) {
         file.write_all_at(bytes, offset)?;

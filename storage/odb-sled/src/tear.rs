@@ -24,6 +24,7 @@ use std::{
 use lochan_storage_odb::StoreError;
 
 use crate::{
+    copies,
     engine_log::{self, SEGMENT_BYTES},
     tail::{self, Segment, begin},
 };
@@ -76,30 +77,30 @@ fn cut(engine: &Path) -> io::Result<bool> {
     kept.retain(|segment| !behind.contains(segment));
     let kept = tail::end_of(kept);
     let copy = copy_of(engine);
-    tail::keep(&copy, &tail::encode(&file, &[kept, behind.clone()].concat())?)?;
+    copies::keep(&copy, &tail::encode(&file, &[kept, behind.clone()].concat())?)?;
     tail::take_out(&file, &behind)?;
     // It would put them back.
-    tail::remove(&copy.with_file_name(tail::TAIL))?;
+    copies::remove(&copy.with_file_name(tail::TAIL))?;
     Ok(true)
 }
 
 /// Makes the end of the log what it was, if that it was cut off has not been accepted.
 fn undo(engine: &Path) -> io::Result<()> {
     let copy = copy_of(engine);
-    let segments = tail::kept(&copy)?;
+    let segments = copies::kept(&copy)?;
     if !segments.is_empty() {
         let file = File::options().read(true).write(true).open(engine.join("db"))?;
         tail::restore(&file, &segments)?;
         // It may hold more than the end.
         tail::bring_back(&file, engine)?;
-        tail::remove(&copy.with_file_name(tail::TAIL))?;
+        copies::remove(&copy.with_file_name(tail::TAIL))?;
     }
-    tail::remove(&copy)
+    copies::remove(&copy)
 }
 
 /// Told that the store is sound as it is: what was taken out is no longer needed.
 pub(crate) fn accept(engine: &Path) -> io::Result<()> {
-    tail::remove(&copy_of(engine))
+    copies::remove(&copy_of(engine))
 }
 
 fn copy_of(engine: &Path) -> PathBuf {

@@ -41,6 +41,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether something stored cannot be read, while all else may be.
+    #[must_use]
+    pub const fn is_damage(&self) -> bool {
+        matches!(self, Self::Corrupt { .. } | Self::Read(_))
+    }
+
     /// An object whose bytes are not what was put.
     #[must_use]
     pub fn corrupt_object(id: ObjectId, detail: impl Into<String>) -> Self {

@@ -248,14 +248,12 @@ impl Checked {
 
 /// Shows that a part of the log cannot be read; anything but damage is handed back.
 fn cut(look: &mut Look<'_>, error: StoreError) -> Result<(), StoreError> {
-    match error {
-        StoreError::Corrupt { .. } | StoreError::Read(_) => {
-            look(Err(error));
-            look(Ok(Seen::LogIsCut));
-            Ok(())
-        }
-        other => Err(other),
+    if !error.is_damage() {
+        return Err(error);
     }
+    look(Err(error));
+    look(Ok(Seen::LogIsCut));
+    Ok(())
 }
 
 /// Rows, and bytes of objects, that [`Sweep::verify`] reads in one piece where the backend has no better way.

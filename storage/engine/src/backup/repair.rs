@@ -12,7 +12,7 @@ use bytes::Bytes;
 use lochan_storage_model::{ObjectId, ObjectKind, RefName};
 use lochan_storage_odb::{
     DerivedSpace, DerivedWrite, Load, NewObject, Point, Record, RecordSpace, RefKind, RefLogEntry, Reference,
-    StoreError, Sweep,
+    Sweep,
 };
 
 use super::{
@@ -206,7 +206,7 @@ async fn copy_derived(from: &Arc<dyn Sweep>, to: &Arc<dyn Sweep>) -> Result<(), 
         loop {
             let page = match from.derived_scan(space, &[], at.as_deref(), false, PAGE).await {
                 Ok(page) => page,
-                Err(StoreError::Corrupt { .. } | StoreError::Read(_)) => break,
+                Err(error) if error.is_damage() => break,
                 Err(error) => return Err(error.into()),
             };
             let Some((last, _)) = page.last() else { break };

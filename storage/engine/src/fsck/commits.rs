@@ -128,7 +128,7 @@ async fn name_missing(
         let detail = match store.object(kind, id).await {
             // Named already, or there by another way.
             Ok(_) => "it is missing".to_owned(),
-            Err(error @ (StoreError::Corrupt { .. } | StoreError::Read(_))) => error.to_string(),
+            Err(error) if error.is_damage() => error.to_string(),
             Err(error) => return Err(error.into()),
         };
         report.needed(format!("{kind:?} {id}"), &detail, commits);

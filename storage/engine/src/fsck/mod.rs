@@ -117,7 +117,7 @@ impl Report {
     /// Notes what cannot be read; `None` then.
     fn unless_damaged<T>(&mut self, checked: Result<T, Error>) -> Result<Option<T>, Error> {
         match checked {
-            Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Read(_)))) => {
+            Err(Error::Store(error)) if error.is_damage() => {
                 self.damaged(error);
                 Ok(None)
             }

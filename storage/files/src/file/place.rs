@@ -7,8 +7,8 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Bytes of a file that are synced at once, at most, unless the folder knows no links: whoever syncs something else on the same disk meanwhile, as commits do, waits
-/// for all of them.
+/// Bytes of a file that are synced at once, at most, unless the folder knows no links: whoever syncs something else on the same
+/// disk meanwhile, as commits do, waits for all of them.
 const SYNCED_AT_ONCE_BYTES: usize = 256 * 1024;
 
 /// Whether an object may already be there.
