@@ -1,13 +1,17 @@
 // An OpenID Connect provider for the suite `oidc`: node-oidc-provider with one client per role. POST /_rotate brings new keys.
 //
-// usage: node provider.mjs FOLDER PORT     FOLDER holds node_modules
+// usage: node provider.mjs FOLDER READY     FOLDER holds node_modules; READY is written once it listens: {"issuer": URL}
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { pathToFileURL } from 'node:url';
 
-const [folder, port] = process.argv.slice(2);
+const [folder, ready] = process.argv.slice(2);
 const { Provider } = await import(pathToFileURL(`${folder}/node_modules/oidc-provider/lib/index.js`).href);
-const issuer = `http://127.0.0.1:${port}`;
+const server = createServer().listen(0, '127.0.0.1');
+await once(server, 'listening');
+const issuer = `http://127.0.0.1:${server.address().port}`;
 const key = (type, options, more) =>
   ({ ...generateKeyPairSync(type, options).privateKey.export({ format: 'jwk' }), use: 'sig', ...more });
 let round = 0;
@@ -48,11 +52,12 @@ const build = () => new Provider(issuer, {
   },
 });
 let current = build().callback();
-createServer((request, response) => {
+server.on('request', (request, response) => {
   if (request.method === 'POST' && request.url === '/_rotate') {
     current = build().callback();
     response.end(JSON.stringify({ round }));
   } else {
     current(request, response);
   }
-}).listen(Number(port), '127.0.0.1', () => console.log('ready'));
+});
+writeFileSync(ready, JSON.stringify({ issuer }));

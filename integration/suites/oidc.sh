@@ -11,11 +11,11 @@ install_oidc_provider() {
 
 run_oidc() {
   if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then say "oidc: skipped, there is no Node"; return 0; fi
-  local folder="$LOCHAN_CACHE/oidc-provider-$OIDC_PROVIDER_VERSION" port issuer nessie
+  local folder="$LOCHAN_CACHE/oidc-provider-$OIDC_PROVIDER_VERSION" issuer nessie
   if ! locked "$folder.lock" install_oidc_provider "$folder"; then say "oidc: skipped, npm has no oidc-provider here"; return 0; fi
-  port=$(free_ports 1) issuer="http://127.0.0.1:$port"
-  spawn provider node "$root/integration/oidc/provider.mjs" "$folder" "$port"
-  wait_for_file provider "$work/provider.log"
+  spawn provider node "$root/integration/oidc/provider.mjs" "$folder" "$work/provider.json"
+  wait_for_file provider "$work/provider.json"
+  issuer=$(json "$work/provider.json" issuer)
   cat >"$work/oidc.toml" <<TOML
 [auth.oidc]
 issuer = "$issuer"
