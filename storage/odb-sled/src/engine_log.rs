@@ -316,23 +316,42 @@ pub(crate) fn varint(bytes: &mut &[u8]) -> Option<u64> {
 /// How many bytes of the segment at `offset`, which begins at `position` of the log, are messages of its own; the whole
 /// segment if it was filled.
 pub(crate) fn messages_until(file: &File, offset: u64, position: u64) -> io::Result<u64> {
+    let end = end_at(file, offset, position)?;
+    Ok(if end.is_filled { SEGMENT_BYTES as u64 } else { end.at as u64 })
+}
+
+/// Where the messages of a segment end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct End {
+    /// First byte in the segment that is none of a message with content.
+    pub at: usize,
+    /// Whether the segment was filled: a message that says so follows, or no other fits.
+    pub is_filled: bool,
+}
+
+/// Where the messages of the segment at `offset` end, which begins at `position` of the log.
+pub(crate) fn end_at(file: &File, offset: u64, position: u64) -> io::Result<End> {
     let mut segment = vec![0; SEGMENT_BYTES];
-    let bytes = read(file, offset, &mut segment)?;
-    Ok(valid_until(bytes, position / SEGMENT_BYTES as u64) as u64)
+    Ok(end_of(read(file, offset, &mut segment)?, position / SEGMENT_BYTES as u64))
 }
 
 /// How many bytes of a segment are messages of its own; the whole segment if it was filled.
 pub(crate) fn valid_until(segment: &[u8], number: u64) -> usize {
+    let End { at, is_filled } = end_of(segment, number);
+    if is_filled { SEGMENT_BYTES } else { at }
+}
+
+fn end_of(segment: &[u8], number: u64) -> End {
     let mut at = HEADER_BYTES;
     loop {
         if at > SEGMENT_BYTES - MESSAGE_HEADER_BYTES_MAX {
-            return SEGMENT_BYTES;
+            return End { at, is_filled: true };
         }
         match segment.get(at..).and_then(message) {
-            Some(Message { segment, .. }) if segment != number => return at,
-            Some(Message { kind: KIND_CAP, .. }) => return SEGMENT_BYTES,
+            Some(Message { segment, .. }) if segment != number => return End { at, is_filled: false },
+            Some(Message { kind: KIND_CAP, .. }) => return End { at, is_filled: true },
             Some(found) => at += found.length,
-            None => return at,
+            None => return End { at, is_filled: false },
         }
     }
 }

@@ -62,6 +62,13 @@ pub(crate) fn read(folder: &Path) -> io::Result<Option<Mark>> {
     }
 }
 
+/// Makes `mark` that of the store in `folder`, durably.
+pub(crate) fn set(folder: &Path, mark: Mark) -> io::Result<()> {
+    let mut file = MarkFile::open(folder)?;
+    file.write(mark)?;
+    file.sync()
+}
+
 fn newest(file: &File) -> io::Result<Option<(u64, Mark)>> {
     let mut found: Option<(u64, Mark)> = None;
     let mut is_damaged = false;

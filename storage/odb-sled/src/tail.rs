@@ -6,12 +6,14 @@
 //! name is durable, the next start finds an older snapshot or none, looks for the segments that the newest one's header
 //! says were stable before it, misses the one with zeros, takes that for the end of the log, and drops all that follows.
 //!
-//! It also overwrites what stands behind the end that it finds in the last segment. Where that is full and no other has been begun, the
-//! message that closes it is taken for what is behind the end, while the mark says that the log was synced beyond.
-//!
-//! So the segments from there on are copied to a file beside the engine before each opening. Once the engine is open, the
-//! name of its snapshot durable and the mark set to the end that it has found, the copy is removed. A start that finds one comes after one that was cut off: what has
+//! So the segments from there on are copied to a file beside the engine before each opening. Once the engine is open and the
+//! name of its snapshot durable, the copy is removed. A start that finds one comes after one that was cut off: what has
 //! become zeros since, or lies behind the end of the file, is put back, and everything is as it was before.
+//!
+//! **The message that closes a segment.** sled overwrites what stands behind the end that it finds in the last segment. Where that
+//! is full and no other has been begun, this is the message that closes it, and what is written next stands in its place, while
+//! the mark says that the log was synced beyond: the next start would take that for damage. That message holds nothing, so the mark
+//! is first taken back to what stands before it ([`content_synced`]).
 //!
 //! **A gap in what was never synced.** The header of a segment says how far the log was stable when it was begun, and sled
 //! calls stable what it has handed to `sync_file_range`. Where two segments were begun between two syncs of ours, a power cut may
@@ -50,6 +52,20 @@ pub(crate) fn guard(engine: &Path) -> io::Result<()> {
         return Ok(());
     }
     copies::keep(&copy, &tail)
+}
+
+/// Up to where the log may be called synced if it was synced up to `synced`: before what closes a segment, which the engine may
+/// overwrite.
+pub(crate) fn content_synced(engine: &Path, synced: i64) -> io::Result<i64> {
+    let Ok(position) = u64::try_from(synced) else { return Ok(synced) };
+    let file = File::open(engine.join("db"))?;
+    let all = segments(&file)?;
+    let Some(last) = all.iter().find(|segment| segment.position == begin(position)) else {
+        return Ok(synced);
+    };
+    let end = engine_log::end_at(&file, last.offset, last.position)?;
+    let content = (last.position + end.at as u64).cast_signed() - 1;
+    Ok(if end.is_filled { synced.min(content) } else { synced })
 }
 
 /// The mark of the store that the engine in this folder belongs to.
@@ -149,8 +165,8 @@ pub(crate) fn bring_back(file: &File, engine: &Path) -> io::Result<()> {
     put_back(file, &copies::kept(&engine.with_file_name(TAIL))?)
 }
 
-/// Told that the engine has opened and has not been written to, that the mark says up to where, and that no older snapshot will be
-/// put back: its names become durable and the copy is removed.
+/// Told that the engine has opened and that no older snapshot will be put back: its names become durable and the copy is
+/// removed.
 pub(crate) fn release(engine: &Path) -> io::Result<()> {
     File::open(engine)?.sync_all()?;
     copies::remove(&engine.with_file_name(TAIL))
@@ -212,7 +228,7 @@ fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
     }
     let present = segments(file)?;
     let all: Vec<Segment> = decode(copy).filter_map(copied).collect();
-    // Behind a segment that was begun since, this one has been written to.
+    // Behind a segment that was begun since, this one may have been written to.
     let is_last = |segment: &Segment| {
         present.iter().all(|other| other.position <= segment.position || all.contains(other))
     };
@@ -222,16 +238,11 @@ fn put_back(file: &File, copy: &[u8]) -> io::Result<()> {
         found.fill(0);
         read(file, offset, &mut found)?;
         let saved = copied((offset, bytes));
-        let is_there = |other: &Segment| saved.is_some_and(|saved| saved.position == other.position);
-        let is_taken = match present.iter().find(|other| is_there(other)) {
-            // The engine overwrites what stands behind the end that it finds, which may be the cap of a full segment.
-            Some(other) if other.offset == offset && is_last(other) => {
-                found != bytes && found.iter().zip(bytes).all(|(now, then)| now == then || *now == 0)
-            }
-            // It cannot read a log in which a position stands twice.
-            Some(_) => false,
-            None => found.iter().all(|byte| *byte == 0),
-        };
+        let is_there = |other: &&Segment| saved.is_some_and(|saved| saved.position == other.position);
+        // A power cut may keep zeros in parts. The engine cannot read a log in which a position stands twice.
+        let is_taken = found != bytes
+            && found.iter().zip(bytes).all(|(now, then)| now == then || *now == 0)
+            && present.iter().filter(is_there).all(|other| other.offset == offset && is_last(other));
         if is_taken {
             file.write_all_at(bytes, offset)?;
             has_changed = true;
@@ -274,9 +285,19 @@ pub(crate) mod testing {
         bytes
     }
 
-    /// A change of a row in segment `number`: check sum · kind · length of the body · number · page · body.
+    /// A change of a row in segment `number`.
     fn message(number: i64) -> Vec<u8> {
-        let fields = [10, MESSAGE_BYTES as u8 - 8, u8::try_from(number).unwrap(), 0];
+        message_of(10, number)
+    }
+
+    /// What closes segment `number`.
+    pub(crate) fn closing(number: i64) -> Vec<u8> {
+        message_of(2, number)
+    }
+
+    /// Check sum · kind · length of the body · number of the segment · page · body.
+    fn message_of(kind: u8, number: i64) -> Vec<u8> {
+        let fields = [kind, MESSAGE_BYTES as u8 - 8, u8::try_from(number).unwrap(), 0];
         let body = [7; MESSAGE_BYTES - 8];
         let sum = crc32fast::hash(&[&body[..], &fields].concat()) ^ u32::MAX;
         [&sum.to_le_bytes()[..], &fields, &body].concat()
@@ -285,7 +306,10 @@ pub(crate) mod testing {
 
 #[cfg(test)]
 mod tests {
-    use super::{testing::segment, *};
+    use super::{
+        testing::{MESSAGE_BYTES, segment},
+        *,
+    };
     use crate::mark::{Mark, MarkFile};
 
     /// Guards a log of these segments, `None` for zeros, synced up to `log`; which of them are there afterwards.
@@ -318,8 +342,10 @@ mod tests {
         let log: Vec<u8> =
             (0..3).flat_map(|number| segment(number * SEGMENT, number * SEGMENT - 1)).collect();
         for (from, to, written) in [
-            // The last segment but one; the end of the last one; both.
+            // The last segment but one; a part of it, with its header or without; the end of the last one; both.
             (SEGMENT_BYTES, 2 * SEGMENT_BYTES, None),
+            (SEGMENT_BYTES, SEGMENT_BYTES + 4096, None),
+            (SEGMENT_BYTES + 4096, 2 * SEGMENT_BYTES, None),
             (log.len() - 900, log.len(), None),
             (SEGMENT_BYTES, log.len(), None),
             (log.len() - 900, log.len(), Some(log.len() - 900)),
@@ -346,6 +372,42 @@ mod tests {
         std::fs::write(&main, &taken).unwrap();
         guard(&engine).unwrap();
         assert!(std::fs::read(&main).unwrap() == taken);
+    }
+
+    #[test]
+    fn what_closes_a_segment_does_not_count_as_synced() {
+        let full = segment(SEGMENT, SEGMENT - 1);
+        let content = HEADER_BYTES + (SEGMENT_BYTES - HEADER_BYTES) / MESSAGE_BYTES * MESSAGE_BYTES;
+        let early = content - MESSAGE_BYTES;
+        let mut closed = full.clone();
+        closed[early..content].copy_from_slice(&testing::closing(1));
+        let mut open = full.clone();
+        open[early..].fill(0);
+        let later = segment(2 * SEGMENT, 2 * SEGMENT - 1);
+        let beyond = segment(3 * SEGMENT, 2 * SEGMENT - 1);
+        let (last, end) = (SEGMENT + content as i64 - 1, 2 * SEGMENT - 1);
+        let before = last - MESSAGE_BYTES as i64;
+        for (segments, synced, expected) in [
+            // No message fits any more; one says that the segment is closed; neither.
+            (vec![&full], end, last),
+            (vec![&full], last, last),
+            (vec![&closed], end, before),
+            (vec![&closed], before + 1, before),
+            (vec![&closed], before, before),
+            (vec![&closed], 9, 9),
+            (vec![&closed], -1, -1),
+            (vec![&open], end, end),
+            // Others were begun behind, of which a power cut may have taken the first.
+            (vec![&closed, &later], end, before),
+            (vec![&closed, &later], end + 1, end + 1),
+            (vec![&beyond, &closed], end, before),
+            (vec![&closed], end + 1, end + 1),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let bytes: Vec<u8> = segments.into_iter().flatten().copied().collect();
+            std::fs::write(folder.path().join("db"), bytes).unwrap();
+            assert_eq!(content_synced(folder.path(), synced).unwrap(), expected, "{synced}");
+        }
     }
 
     #[test]

@@ -64,6 +64,18 @@ fn damaged(engine: &Path, Place { offset, detail }: &Place, untouched: &str) -> 
 }
 
 impl Checked {
+    /// Takes the mark back from what the engine may overwrite when it opens; the next start is not to miss that.
+    pub(super) fn take_back_mark(&mut self, folder: &Path, engine: &Path) -> io::Result<()> {
+        let Some(mark) = self.mark.filter(|_| self.trust == Trust::Marked) else { return Ok(()) };
+        let log = tail::content_synced(engine, mark.log)?;
+        if log < mark.log {
+            let mark = Mark { log, ..mark };
+            mark::set(folder, mark)?;
+            self.mark = Some(mark);
+        }
+        Ok(())
+    }
+
     /// Whether the engine may be opened on a damaged log, which is found when the rows are counted.
     pub(super) fn may_be_damaged(&self) -> bool {
         self.trust == Trust::Marked && self.verdict != Verdict::Sound

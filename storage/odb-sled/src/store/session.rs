@@ -115,12 +115,15 @@ impl Session {
         tail::guard(&path)
             .map_err(|error| StoreError::Open(format!("cannot keep the end of the log: {error}")))?;
         tracing::trace!(target: WRITER_POINT, "guarded");
-        let checked = check::before(folder.path(), &path, how.trust)?;
+        let mut checked = check::before(folder.path(), &path, how.trust)?;
         if checked.may_be_damaged() {
             tail::guard_also(&path, &checked.odd_places()).and_then(|()| snapshots::keep(&path)).map_err(
                 |error| StoreError::Open(format!("cannot keep the snapshots of the engine: {error}")),
             )?;
         }
+        checked
+            .take_back_mark(folder.path(), &path)
+            .map_err(|error| StoreError::Open(format!("cannot write the mark: {error}")))?;
         if how.trust == Trust::Nothing {
             bridge::cross(&path, || open_engine(&path, how.cache_bytes))
                 .map_err(|error| StoreError::Open(format!("cannot pass over what is damaged: {error}")))?;

@@ -237,3 +237,48 @@ async fn a_start_that_fails_leaves_the_mark_to_the_next_one() {
     assert!(matches!(SledStore::open(&config), Err(StoreError::Corrupt { .. })));
     assert!(marked() == before);
 }
+
+/// Closes the last segment of the log, as the engine does where the next message does not fit; the position of its last byte.
+fn close_last_segment(engine: &std::path::Path) -> i64 {
+    use crate::engine_log::{SEGMENT_BYTES, end_at};
+    let file = fs::File::options().read(true).write(true).open(engine.join("db")).unwrap();
+    let all = crate::tail::segments(&file).unwrap();
+    let last = all.into_iter().max_by_key(|segment| segment.position).unwrap();
+    let end = end_at(&file, last.offset, last.position).unwrap();
+    assert!(!end.is_filled);
+    let number = u8::try_from(last.position / SEGMENT_BYTES as u64).unwrap();
+    let rest = SEGMENT_BYTES - end.at;
+    // Check sum · kind · length of the body, four bytes · number of the segment · page · body.
+    let body = vec![0; rest - 11];
+    let [low, middle, high, _] = u32::try_from(body.len()).unwrap().to_le_bytes();
+    let head = [2, 250, low, middle, high, number, 0];
+    let sum = crc32fast::hash(&[&body[..], &head].concat()) ^ u32::MAX;
+    let message = [&sum.to_le_bytes()[..], &head, &body].concat();
+    std::os::unix::fs::FileExt::write_all_at(&file, &message, last.offset + end.at as u64).unwrap();
+    assert!(end_at(&file, last.offset, last.position).unwrap().is_filled);
+    (last.position + SEGMENT_BYTES as u64).cast_signed() - 1
+}
+
+/// Found by `lochan-faults kill --kills 50 --seed 1796077552`.
+#[tokio::test]
+async fn a_start_cut_off_behind_a_full_last_segment_is_followed_by_one_that_succeeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SledConfig::new(folder.path().join("store"));
+    let store = SledStore::open(&config).unwrap();
+    let first = commit("first");
+    land(&store, moved(None, &first)).await;
+    drop(store);
+    let mark = || crate::mark::read(&config.path).unwrap().unwrap();
+    let set = |mark| crate::mark::set(&config.path, mark).unwrap();
+    let log = close_last_segment(&config.path.join("sled"));
+    // The start fails behind the opening of the engine, and nothing of it is undone.
+    set(Mark { log, batch: mark().batch + 1, ..mark() });
+    let error = SledStore::open(&config).err().unwrap().to_string();
+    assert!(error.contains("batches up to"), "{error}");
+    fs::remove_file(config.path.join("TAIL")).unwrap();
+    assert!(mark().log < log);
+    set(Mark { batch: mark().batch - 1, ..mark() });
+    let store = SledStore::open(&config).unwrap();
+    let found = store.reference(&main()).await.unwrap();
+    assert_eq!(found.map(|found| found.target), Some(CommitId::new(first.id)));
+}
