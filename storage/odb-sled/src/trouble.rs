@@ -172,8 +172,64 @@ impl UnderWay {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Whether it is, and has been for longer than `time`.
-    pub(crate) fn lasts(&self, time: Duration) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|begun| begun.elapsed() > time)
+    /// Whether it is.
+    pub(crate) fn lasts(&self) -> bool {
+        self.begun().is_some()
+    }
+
+    /// Whether it is, and has been for longer than `time`, counted from `awake` on at the earliest.
+    pub(crate) fn lasts_longer(&self, time: Duration, awake: Instant) -> bool {
+        self.begun().is_some_and(|begun| begun.max(awake).elapsed() > time)
+    }
+
+    fn begun(&self) -> Option<Instant> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Since when this process has been running without a standstill, as a thread finds that looks at the clock again and again. The
+/// clock goes on while a process is stopped or its machine is paused, and nothing that is under way then is late for it.
+pub(crate) struct Awake {
+    since: Instant,
+    looked: Instant,
+}
+
+impl Awake {
+    pub(crate) fn from(now: Instant) -> Self {
+        Self { since: now, looked: now }
+    }
+
+    /// Looks at the clock; `standstill` is longer than it takes from one look to the next.
+    pub(crate) fn look(&mut self, now: Instant, standstill: Duration) -> Instant {
+        if now.saturating_duration_since(self.looked) > standstill {
+            self.since = now;
+        }
+        self.looked = now;
+        self.since
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_under_way_is_not_late_for_a_standstill() {
+        let second = Duration::from_secs(1);
+        let begun = Instant::now();
+        let mut awake = Awake::from(begun);
+        assert_eq!(awake.look(begun + second, 2 * second), begun);
+        assert_eq!(awake.look(begun + 3 * second, 2 * second), begun);
+        assert_eq!(awake.look(begun + 6 * second, 2 * second), begun + 6 * second);
+        assert_eq!(awake.look(begun + 7 * second, 2 * second), begun + 6 * second);
+
+        let under_way = UnderWay::default();
+        let long_ago = begun.checked_sub(10 * second).unwrap();
+        assert!(!under_way.lasts() && !under_way.lasts_longer(Duration::ZERO, long_ago));
+        *under_way.0.lock().unwrap() = Some(long_ago);
+        assert!(under_way.lasts() && under_way.lasts_longer(9 * second, long_ago));
+        assert!(!under_way.lasts_longer(9 * second, begun));
+        under_way.end();
+        assert!(!under_way.lasts());
     }
 }

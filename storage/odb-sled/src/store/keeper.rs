@@ -42,7 +42,7 @@ use crate::{
     space::Space,
     sync::Syncer,
     tear,
-    trouble::{Bell, Cause, Trouble},
+    trouble::{Awake, Bell, Cause, Trouble},
 };
 
 /// Pauses between attempts to go on, doubling from the first to the last.
@@ -218,6 +218,7 @@ impl Keeper {
 
     /// Watches over the sessions until the bell tells the stop.
     pub(super) fn keep(&self) {
+        let mut awake = Awake::from(Instant::now());
         loop {
             let rung = self.bell.wait(WATCH_PAUSE);
             if rung.stop {
@@ -226,15 +227,16 @@ impl Keeper {
             if rung.rang {
                 self.recover();
             } else {
-                self.watch();
+                self.watch(awake.look(Instant::now(), self.answer_wait / 2));
             }
         }
     }
 
-    /// Looks for a failure that no caller has met, and for a write that does not come back.
-    fn watch(&self) {
+    /// Looks for a failure that no caller has met, and for a write that does not come back; `awake` is since when this process
+    /// runs without a standstill.
+    fn watch(&self, awake: Instant) {
         let Ok(session) = self.session() else { return };
-        if !session.has_failed() && session.is_stuck(self.answer_wait) {
+        if !session.has_failed() && session.is_stuck(self.answer_wait, awake) {
             let cause = Cause::other(format!("a write has not been answered for {:?}", self.answer_wait));
             self.stall.send_replace(Some(session.trouble.tell(cause).text.clone()));
             // Whoever waits for rows to be taken in looks for a cause.

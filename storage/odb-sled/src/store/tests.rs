@@ -12,6 +12,8 @@ mod rows;
 
 use std::{
     ops::{Deref, DerefMut},
+    path::Path,
+    process::{Child, Command, Stdio},
     sync::{Arc, Mutex, RwLockWriteGuard},
 };
 
@@ -57,6 +59,20 @@ impl DerefMut for Opened<'_> {
             keeper::Current::Closed { why, .. } => panic!("{why}"),
         }
     }
+}
+
+/// Where a process started by [`child`] finds its store.
+const CHILD_FOLDER: &str = "LOCHAN_TEST_CHILD_FOLDER";
+
+/// Starts one of these tests as a process of its own, on the store in `folder`; what it says is on its standard error.
+fn child(test: &str, folder: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("store::tests::{test}"), "--nocapture"])
+        .env(CHILD_FOLDER, folder)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 /// Waits until what was acknowledged has arrived in the engine.

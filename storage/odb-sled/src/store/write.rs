@@ -155,16 +155,16 @@ impl Session {
         self.trouble.cause().is_some()
     }
 
-    /// Whether a write has been under way for longer than `time`.
-    pub(super) fn is_stuck(&self, time: Duration) -> bool {
-        self.writing.lasts(time) || self.sink.taking_in.lasts(time)
+    /// Whether a write has been under way for longer than `time`, counted from `awake` on at the earliest.
+    pub(super) fn is_stuck(&self, time: Duration, awake: Instant) -> bool {
+        [&self.writing, &self.sink.taking_in].into_iter().any(|write| write.lasts_longer(time, awake))
     }
 
     /// Whether no write is under way any more, waiting for that no longer than `within`.
     pub(super) fn is_left_by_writers(&self, within: Duration, pause: Duration) -> bool {
         let begun = Instant::now();
         let is_writing = || matches!(self.writer.try_lock(), Err(TryLockError::WouldBlock));
-        while is_writing() || self.sink.taking_in.lasts(Duration::ZERO) {
+        while is_writing() || self.sink.taking_in.lasts() {
             if begun.elapsed() > within {
                 return false;
             }

@@ -1,5 +1,5 @@
 use std::{
-    io,
+    io::{self, BufRead, BufReader},
     sync::{
         Condvar,
         atomic::{AtomicBool, Ordering},
@@ -13,7 +13,7 @@ use lochan_storage_odb::{
 };
 
 use super::*;
-use crate::{positions::Positions, trouble::Trouble};
+use crate::{positions::Positions, sync::FileSyncer, trouble::Trouble};
 
 /// A disk that fails when told.
 struct Failing(Arc<AtomicBool>);
@@ -223,6 +223,50 @@ async fn a_write_that_does_not_come_back_is_not_waited_for_and_reads_go_on() {
     land(&*store, moved(Some(at_second), &third)).await;
     let stalled = tokio::time::timeout(Duration::ZERO, store.stalled()).await;
     assert!(stalled.is_err(), "it answers again");
+}
+
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Not a test by itself: what the next test runs in a process that it stops now and then.
+#[tokio::test]
+async fn child_that_is_paused() {
+    let Ok(folder) = std::env::var(CHILD_FOLDER) else { return };
+    let config = SledConfig::new(folder);
+    let store =
+        SledStore::open_impatient(&config, PATIENCE, |main, engine| Box::new(FileSyncer::new(main, engine)));
+    let store = store.unwrap();
+    let mut at = None;
+    for number in 0.. {
+        let object = commit(&format!("commit {number}"));
+        let done = store.commit(moved(at, &object)).await;
+        eprintln!("{}", if done.is_ok_and(|done| done.refused.is_empty()) { "ack" } else { "refused" });
+        at = Some(CommitId::new(object.id));
+    }
+}
+
+/// Found by `lochan-bench --beside`, which stops a server while it measures another.
+#[test]
+fn a_process_that_stood_still_takes_writes_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = child("failing::child_that_is_paused", &folder.path().join("store"));
+    let id = rustix::process::Pid::from_child(&child);
+    let signal = |signal| rustix::process::kill_process(id, signal).unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut acknowledged = |count: usize| {
+        let said: Vec<_> =
+            lines.by_ref().filter(|line| line == "ack" || line == "refused").take(count).collect();
+        assert!(said.len() == count && said.iter().all(|line| line == "ack"), "{said:?}");
+    };
+    acknowledged(10);
+    for _ in 0..3 {
+        signal(rustix::process::Signal::STOP);
+        // It is the clock that must go on.
+        std::thread::sleep(PATIENCE * 3 / 2);
+        signal(rustix::process::Signal::CONT);
+        acknowledged(300);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 fn with_record(mut batch: Batch, value: &str) -> Batch {

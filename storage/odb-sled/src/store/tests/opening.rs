@@ -1,7 +1,6 @@
 use std::{
     fs,
     io::{BufRead, BufReader},
-    process::{Command, Stdio},
 };
 
 use lochan_storage_odb::{DerivedSpace, DerivedWrite};
@@ -88,9 +87,6 @@ fn an_empty_folder_becomes_a_store_and_nothing_stays_beside_it() {
     assert_eq!((manifest.format, manifest.engine.as_str()), (crate::FORMAT, "sled"));
 }
 
-const CHILD_FOLDER: &str = "LOCHAN_TEST_CHILD_FOLDER";
-
-/// Not a test by itself: what the next test runs in a process that it kills.
 /// The files of a folder below `sled` by name, without blobs.
 fn engine_files(path: &std::path::Path) -> std::collections::BTreeMap<String, Vec<u8>> {
     let files = std::fs::read_dir(path.join("sled")).unwrap().map(|file| file.unwrap().path());
@@ -164,6 +160,7 @@ async fn a_start_cut_off_between_its_zeros_and_the_name_of_its_snapshot_loses_no
     }
 }
 
+/// Not a test by itself: what the next test runs in a process that it kills.
 #[tokio::test]
 async fn child_that_is_killed() {
     let Ok(folder) = std::env::var(CHILD_FOLDER) else { return };
@@ -185,13 +182,7 @@ async fn what_was_acknowledged_survives_a_kill() {
     let path = folder.path().join("store");
     let mut acknowledged = 0u64;
     for wanted in [1, 40, 7, 150] {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "store::tests::opening::child_that_is_killed", "--nocapture"])
-            .env(CHILD_FOLDER, &path)
-            .stderr(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = child("opening::child_that_is_killed", &path);
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut seen = 0;
         while seen < wanted {
