@@ -137,6 +137,13 @@ impl Check {
         Self::default().and(access, reference)
     }
 
+    /// Whether the references of this question may be seen at all.
+    #[must_use]
+    pub(crate) fn views(&self) -> Self {
+        let references = self.subjects.iter().map(|subject| subject.reference.as_ref());
+        references.fold(Self::default(), |check, reference| check.and(Access::ViewReference, reference))
+    }
+
     /// Adds a question about a reference.
     #[must_use]
     pub fn and(mut self, access: Access, reference: Option<&RefName>) -> Self {

@@ -111,6 +111,21 @@ impl Catalog {
         if refused.is_empty() { Ok(()) } else { Err(Error::Forbidden(refused.join(", "))) }
     }
 
+    /// The same for a question that was put together from what is there. Who may not see its references is not told what they
+    /// hold, not even by which keys may not be changed: of a refusal only what is refused of `blind`, for which nothing was read.
+    pub(crate) async fn authorize_read(
+        &self,
+        who: &Principal,
+        check: &Check,
+        blind: &Check,
+    ) -> Result<(), Error> {
+        let Err(refused) = self.authorize(who, check).await else { return Ok(()) };
+        if self.visible(who, &blind.views()).await?.contains(&false) {
+            self.authorize(who, blind).await?;
+        }
+        Err(refused)
+    }
+
     /// Asks the authorizer about items of a list; the answers tell which ones may be shown.
     pub(crate) async fn visible(&self, who: &Principal, check: &Check) -> Result<Vec<bool>, Error> {
         self.0.authorizer.check(who, check).await

@@ -187,6 +187,46 @@ async fn a_hash_borrows_no_rights() {
     world.running.stop().await;
 }
 
+/// Nor does a refusal say which keys there are on a branch that may not be seen.
+#[tokio::test]
+async fn a_refusal_tells_nothing_of_what_may_not_be_seen() {
+    let world = prepared().await;
+    let (secret, main) = (world.head("secret").await, world.head("main").await);
+    let meta = json!({"message": "m"});
+    for who in ["analyst", "stranger"] {
+        let refused = async |name: &str, target: &str, body: &Value| {
+            let answer = world.by(who, "POST", target, body).await;
+            assert_eq!(answer.status, 403, "{who} {target}");
+            let told = answer.body.to_string();
+            assert!(told.contains(name), "{told}");
+            told.replace(name, "it")
+        };
+        for key in ["gold.hidden", "gold.t0", "gold.none"] {
+            let body = json!({"commitMeta": meta, "operations": [put(key)]});
+            let commit = async |name| {
+                refused(name, &format!("/api/v2/trees/{name}@{main}/history/commit"), &body).await
+            };
+            assert_eq!(commit("secret").await, commit("nothing").await, "{who} {key}");
+        }
+        let [merge, transplant] =
+            ["merge", "transplant"].map(|what| format!("/api/v2/trees/main@{main}/history/{what}"));
+        let from = async |name: &str| {
+            let merged = json!({"fromRefName": name, "fromHash": secret});
+            let picked = json!({"fromRefName": name, "hashesToTransplant": [secret]});
+            (refused(name, &merge, &merged).await, refused(name, &transplant, &picked).await)
+        };
+        let (merged, picked) = from("secret").await;
+        assert!(!merged.contains("hidden") && !picked.contains("hidden"), "{merged} {picked}");
+        assert_eq!((merged, picked), from("nothing").await);
+        let rebase = async |name: &str| {
+            let body = json!({"expectedHash": secret, "onto": "main", "ontoHash": main});
+            refused(name, &format!("/ext/v1/refs/{name}:rebase"), &body).await
+        };
+        assert_eq!(rebase("secret").await, rebase("nothing").await);
+    }
+    world.running.stop().await;
+}
+
 #[tokio::test]
 async fn every_key_of_a_commit_is_asked_for_and_the_principal_is_the_committer() {
     let world = prepared().await;

@@ -2,13 +2,13 @@
 
 use lochan_storage_engine::merge::RebaseRequest;
 pub use lochan_storage_engine::merge::{Fate, Options, REBASE_COMMITS_MAX, Rebased, RebasedCommit};
-use lochan_storage_model::{CommitId, Conflict};
+use lochan_storage_model::{CommitId, Conflict, RefName};
 
 use crate::{
     access::{Access, Check, Principal},
     catalog::Catalog,
     error::Error,
-    nessie::{merge::conflicts_of, touched},
+    nessie::{Point, merge::conflicts_of, touched},
 };
 
 /// A rebase asked for.
@@ -31,18 +31,27 @@ pub struct Rebase {
 impl Catalog {
     /// Rebases a branch: its commits made again and the branch set there, or nothing.
     pub async fn rebase(&self, who: &Principal, rebase: Rebase) -> Result<Rebased, Error> {
-        let branch = self.find_reference(&rebase.branch).await?.name;
-        let onto = self.find_reference(&rebase.onto).await?.name;
-        let check = Check::on(Access::Commit, Some(&branch))
-            .and(Access::AssignReference, Some(&branch))
-            .and(Access::ViewReference, Some(&onto));
+        let [asked, asked_onto] =
+            [&rebase.branch, &rebase.onto].map(|name| Point::head(name.as_str()).ref_name());
+        let check = Check::on(Access::Commit, asked.as_ref())
+            .and(Access::AssignReference, asked.as_ref())
+            .and(Access::ViewReference, asked_onto.as_ref());
+        let found = self.find_rebase(&rebase).await;
+        // What is not there is told to those who may know of it.
+        let (branch, onto) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                self.authorize(who, &check).await?;
+                return Err(error);
+            }
+        };
         let touched = if self.is_open() {
             Vec::new()
         } else {
             let commits = self.engine().commits_to_rebase(rebase.expected, rebase.onto_expected).await?;
             touched::by_commits(self, &commits, &rebase.options).await?
         };
-        self.authorize(who, &touched::add(check, &branch, touched)).await?;
+        self.authorize_read(who, &touched::add(check.clone(), &branch, touched), &check).await?;
         let request = RebaseRequest {
             branch,
             expected: rebase.expected,
@@ -59,5 +68,11 @@ impl Catalog {
         let conflicts: Vec<Conflict> =
             rebased.details.iter().filter_map(|detail| detail.conflict.clone()).collect();
         Err(conflicts_of(conflicts, rebased.system_conflicts))
+    }
+
+    /// The branch and the reference to rebase it on.
+    async fn find_rebase(&self, rebase: &Rebase) -> Result<(RefName, RefName), Error> {
+        let branch = self.find_reference(&rebase.branch).await?.name;
+        Ok((branch, self.find_reference(&rebase.onto).await?.name))
     }
 }

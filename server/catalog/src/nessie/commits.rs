@@ -74,8 +74,15 @@ impl Catalog {
             Ok(target) if !self.is_open() => Some(self.engine().at(target.branch.target).await?),
             _ => None,
         };
-        let check = check_operations(point.ref_name().as_ref(), &operations, head.as_ref()).await?;
-        self.authorize(who, &check).await?;
+        let branch = point.ref_name();
+        let blind = check_operations(branch.as_ref(), &operations, None).await?;
+        match &head {
+            Some(_) => {
+                let check = check_operations(branch.as_ref(), &operations, head.as_ref()).await?;
+                self.authorize_read(who, &check, &blind).await?;
+            }
+            None => self.authorize(who, &blind).await?,
+        }
         let target = target?;
         let branch = target.branch.name;
         let request =

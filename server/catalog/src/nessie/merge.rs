@@ -53,8 +53,8 @@ impl Catalog {
             }
         };
         let touched = touched::by_merge(self, target.branch.target, from, &merge.options).await?;
-        let check = touched::add(check, &target.branch.name, touched);
-        self.authorize(who, &check).await?;
+        let of_keys = touched::add(check.clone(), &target.branch.name, touched);
+        self.authorize_read(who, &of_keys, &check).await?;
         let (branch, expected) = (target.branch.name, target.expected);
         if meta.message.is_empty() {
             let name = merge.from.name.as_deref().unwrap_or("DETACHED");

@@ -54,8 +54,8 @@ impl Catalog {
             }
         };
         let touched = touched::by_commits(self, &commits, &transplant.options).await?;
-        let check = touched::add(check, &target.branch.name, touched);
-        self.authorize(who, &check).await?;
+        let of_keys = touched::add(check.clone(), &target.branch.name, touched);
+        self.authorize_read(who, &of_keys, &check).await?;
         let (branch, expected) = (target.branch.name, target.expected);
         let request = TransplantRequest {
             branch: branch.clone(),
