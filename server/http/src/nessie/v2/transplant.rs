@@ -38,7 +38,8 @@ pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
         message: headers.message.or(body.message),
         authors: headers.authors,
         signed_off_by: headers.signed_off_by,
-        properties: headers.properties.into_iter().collect(),
+        // Only what has a value replaces what the commit says.
+        properties: headers.properties.into_iter().filter(|(_, values)| !values.is_empty()).collect(),
     };
     let merged = app
         .catalog
