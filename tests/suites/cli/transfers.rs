@@ -253,6 +253,31 @@ async fn an_export_goes_on_only_with_what_began_it() {
 }
 
 #[tokio::test]
+async fn an_import_takes_one_whole_stream_and_no_other_under_its_name() {
+    let (one, other) = (World::start().await, World::start().await);
+    let home = tempfile::tempdir().unwrap();
+    let path = |name: &str| home.path().join(name).display().to_string();
+    one.ok(&format!("export {}", path("first"))).await;
+    one.put("main", "nyc.more", 1).await;
+    one.ok(&format!("export {}", path("second"))).await;
+    let stream = std::fs::read_to_string(path("first")).unwrap();
+    for more in ["junk\n", &stream] {
+        std::fs::write(path("longer"), format!("{stream}{more}")).unwrap();
+        let ran = other.run(&format!("import {} --prefix x/", path("longer"))).await;
+        assert!(ran.code == 2 && ran.err.contains("more follows its last line"), "{ran:?}");
+    }
+    let import = |name: &str| format!("import {} --prefix y/ --id mine", path(name));
+    assert_eq!(other.json(&import("first")).await["already"], false);
+    assert_eq!(other.json(&import("first")).await["already"], true);
+    let ran = other.run(&import("second")).await;
+    assert!(ran.code == 2 && ran.err.contains("another stream was taken in as 'mine'"), "{ran:?}");
+    let names = other.json("branch").await.to_string();
+    assert!(names.contains("y/main") && !names.contains("x/"), "{names}");
+    one.stop().await;
+    other.stop().await;
+}
+
+#[tokio::test]
 #[expect(clippy::print_stdout, reason = "the figures are for whoever runs it with --nocapture")]
 async fn a_large_repository_takes_little_memory_and_its_time() {
     let commits = std::env::var("LOCHAN_TRANSFER_COMMITS").ok();

@@ -40,6 +40,9 @@ pub struct ImportState {
     pub existing: String,
     /// Number of the next part wanted; 1 at the beginning.
     pub next_part: u64,
+    /// Checksum of the stream up to there, as its own lines tell it. Older servers do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
     /// Commits taken.
     pub commits: u64,
     /// Commits whose time was raised because it was not after their parent's.

@@ -135,11 +135,21 @@ impl Sender<'_> {
                     }
                 }
                 Event::End(_) => {
+                    if next_line(source).map_err(|error| wrong(error.to_string()))?.is_some() {
+                        return Err(wrong("more follows its last line".to_owned()));
+                    }
                     if !self.done {
                         piece.append(&mut part);
                         self.post(piece).await?;
                     }
                     let state = self.state.ok_or_else(|| wrong("it holds nothing".to_owned()))?;
+                    let checksum = reader.progress().map(|progress| progress.checksum.to_string());
+                    if self.done && state.checksum.is_some() && state.checksum != checksum {
+                        return Err(Error::Usage(format!(
+                            "another stream was taken in as '{}'; --id NAME takes this one in anew",
+                            state.id
+                        )));
+                    }
                     return Ok((state, self.done));
                 }
                 _ => {}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lochan_api_spec::ext::list_imported_commits::{ImportedCommit, ImportedCommits, PAGE_ROWS_MAX, Query};
 use lochan_api_spec::ext::model::{ImportState, ImportStatus, NamedReference};
-use lochan_api_spec::ext::stream::SourceKind as WireSource;
+use lochan_api_spec::ext::stream::{Checksum, SourceKind as WireSource};
 use lochan_api_spec::syntax::Instant;
 use lochan_api_spec::syntax::token::{Token, TokenError};
 use lochan_server_catalog::ext::import::{Existing, SourceId, SourceKind, State};
@@ -89,6 +89,7 @@ pub async fn state_out(app: &App, who: &Principal, id: &str, state: &State) -> R
             Existing::Move => "move",
         }
         .to_owned(),
+        checksum: Some(Checksum::from_bytes(state.progress.checksum).to_string()),
         next_part: state.progress.parts + 1,
         commits: state.progress.commits,
         times_raised: state.times_raised,
