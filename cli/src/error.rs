@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use lochan_api_spec::nessie::model::{Conflict, ContentKey, ErrorDetails};
 
 use crate::client;
+use crate::commands::merge::Modes;
 use crate::exit::Kind;
 
 /// Why a command did not do what it was asked.
@@ -136,8 +137,10 @@ pub enum Error {
 pub struct MergeConflict {
     /// `merged`, `cherry-picked` or `rebased`.
     pub done: &'static str,
-    /// The command as typed, without key modes: `lochan merge dev into main`.
+    /// The command as typed, without modes: `lochan merge dev into main`.
     pub command: String,
+    /// The modes that it was given.
+    pub modes: Modes,
     /// The source, as the user calls it.
     pub source_name: String,
     /// The target branch.

@@ -1,6 +1,6 @@
 //! What to do after an error. Hints are advice beside the error, never part of it, and never fail.
 
-use lochan_api_spec::nessie::model::{ConflictType, ContentKey};
+use lochan_api_spec::nessie::model::{ConflictType, ContentKey, MergeBehavior};
 use lochan_api_spec::nessie::v2::trees::{GetEntries, get_all_references, get_entries};
 use lochan_api_spec::syntax::RefSpec;
 use lochan_api_spec::syntax::reference::{DETACHED, NO_ANCESTOR_HASH};
@@ -155,16 +155,23 @@ fn outcome_unknown(request: &str) -> Vec<String> {
 }
 
 fn merge_conflict(conflict: &MergeConflict) -> Vec<String> {
-    let MergeConflict { command, source_name, target, source_is_branch, keys, .. } = conflict;
+    let MergeConflict { command, modes: given, source_name, target, source_is_branch, keys, .. } = conflict;
+    let of_key = |of: &ContentKey, mode: &str| {
+        format!(" --key-mode {}", key::in_shell(&format!("{}={mode}", key::show(of))))
+    };
+    // Keys in conflict get the mode that is proposed; all else stays as it was given.
+    let others = given.key_mode.iter().filter(|given| !keys.contains(&given.key));
+    let others: String = others.map(|given| of_key(&given.key, given.mode.as_str())).collect();
     let modes = |mode: &str| {
         if keys.len() > KEYS_SPELLED_MAX {
-            return format!("{command} --mode {mode}");
+            return format!("{command} --mode {mode}{others}");
         }
-        let modes: Vec<String> = keys
-            .iter()
-            .map(|k| format!("--key-mode {}", key::in_shell(&format!("{}={mode}", key::show(k)))))
-            .collect();
-        format!("{command} {}", modes.join(" "))
+        let of_all = match given.mode {
+            MergeBehavior::Normal => String::new(),
+            mode => format!(" --mode {}", mode.as_str()),
+        };
+        let of_keys: String = keys.iter().map(|of| of_key(of, mode)).collect();
+        format!("{command}{of_all}{others}{of_keys}")
     };
     let mut hints = vec![
         format!("take {source_name}'s state:  {}", modes("FORCE")),

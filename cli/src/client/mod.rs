@@ -85,7 +85,7 @@ impl Client {
         E: Endpoint<Request = ()>,
         E::Response: DeserializeOwned,
     {
-        self.call::<E>(path, query, None).await
+        self.call::<E>(path, query, None, E::INFO.mutates).await
     }
 
     /// Calls an endpoint with a body.
@@ -100,7 +100,23 @@ impl Client {
         E::Request: Serialize,
         E::Response: DeserializeOwned,
     {
-        self.call::<E>(path, query, Some(body)).await
+        self.call::<E>(path, query, Some(body), E::INFO.mutates).await
+    }
+
+    /// The same, for a change that may only be tried: then nothing was changed, whatever becomes of the call.
+    pub async fn send_or_try<E>(
+        &self,
+        dry_run: bool,
+        path: String,
+        query: &E::Query,
+        body: &E::Request,
+    ) -> Result<E::Response, Error>
+    where
+        E: Endpoint,
+        E::Request: Serialize,
+        E::Response: DeserializeOwned,
+    {
+        self.call::<E>(path, query, Some(body), E::INFO.mutates && !dry_run).await
     }
 
     async fn call<E>(
@@ -108,13 +124,14 @@ impl Client {
         path: String,
         query: &E::Query,
         body: Option<&E::Request>,
+        mutates: bool,
     ) -> Result<E::Response, Error>
     where
         E: Endpoint,
         E::Request: Serialize,
         E::Response: DeserializeOwned,
     {
-        let call = Call::new(&self.root, &E::INFO, &path);
+        let call = Call { mutates, ..Call::new(&self.root, &E::INFO, &path) };
         let mut request = self.request(&E::INFO, &path, &query.to_query()).await?;
         if let Some(body) = body {
             let bytes = serde_json::to_vec(body).map_err(|error| call.unsendable(&error))?;

@@ -55,7 +55,7 @@ impl Client {
     /// Finds the commit that a point names. The commit of a bare full hash is not looked up. Steps must lead to a commit: the
     /// state before the first one is nobody's aim.
     pub async fn resolve(&self, point: &RefSpec) -> Result<Resolved, Error> {
-        let point = self.complete(point).await?;
+        let point = self.lengthen(point).await?;
         if !point.has_hash() {
             let name = point.name.as_deref().unwrap_or(DEFAULT_BRANCH_ALIAS);
             let found = self.reference(name, &Default::default()).await?;
@@ -78,8 +78,18 @@ impl Client {
         Ok(Resolved { name, kind: None, hash })
     }
 
-    /// Completes a hash that was abbreviated, as human output abbreviates it. The wire knows no abbreviations.
+    /// What a point says of which state to read: abbreviated hashes in full, and the commit that steps lead to.
     pub async fn complete(&self, point: &RefSpec) -> Result<RefSpec, Error> {
+        let point = self.lengthen(point).await?;
+        if point.parts.is_empty() {
+            return Ok(point);
+        }
+        let Resolved { name, hash, .. } = self.resolve(&point).await?;
+        Ok(RefSpec { name, hash: Some(hash), parts: Vec::new() })
+    }
+
+    /// Completes a hash that was abbreviated, as human output abbreviates it. The wire knows no abbreviations.
+    async fn lengthen(&self, point: &RefSpec) -> Result<RefSpec, Error> {
         let Some(digits) = point.hash.as_deref().filter(|hash| hash.len() < HASH_DIGITS) else {
             return Ok(point.clone());
         };

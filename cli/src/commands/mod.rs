@@ -77,15 +77,20 @@ impl Session {
         text.map_or_else(|| Ok(self.here.clone()), parse_point)
     }
 
-    /// The commit that a branch's head must be: one given as an argument, or the head that was read.
+    /// The commit that a branch's head must be: one given as an argument, or the head that was read. Steps alone go back from
+    /// that head; another reference is what its name says.
     pub async fn expected(&self, text: Option<&str>, head: &Resolved) -> Result<String, Error> {
-        match text {
-            None => Ok(head.hash.clone()),
-            Some(text) => {
-                let at = RefSpec { name: head.name.clone(), ..parse_point(text)? };
-                Ok(self.client.resolve(&at).await?.hash)
+        let Some(text) = text else { return Ok(head.hash.clone()) };
+        let at = match parse_point(text)? {
+            steps @ RefSpec { name: None, hash: None, .. } => RefSpec { name: head.name.clone(), ..steps },
+            RefSpec { name: None, hash: Some(digits), parts }
+                if parts.is_empty() && head.hash.starts_with(&digits) =>
+            {
+                return Ok(head.hash.clone());
             }
-        }
+            other => other,
+        };
+        Ok(self.client.resolve(&at).await?.hash)
     }
 
     /// The branch to change: one given as an argument, or the one where we are.

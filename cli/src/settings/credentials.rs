@@ -60,7 +60,7 @@ pub struct ClientCredentials {
 
 /// The nearest place that says who we are, and its name.
 pub(super) fn load(global: &Global, host: &Host, values: &Values) -> Result<(Credentials, Source), Error> {
-    let token = |text: &str| Credentials::Token(Secret::new(text.trim()));
+    let token = |text: &str| is_token(text).map(|()| Credentials::Token(Secret::new(text.trim())));
     if let Some(token) = &global.token {
         return Ok((Credentials::Token(token.clone()), Source::Flag));
     }
@@ -68,7 +68,7 @@ pub(super) fn load(global: &Global, host: &Host, values: &Values) -> Result<(Cre
         return Ok((Credentials::Token(read(path)?), Source::Flag));
     }
     if let Some(text) = host.var("LOCHAN_TOKEN") {
-        return Ok((token(text), Source::Environment("LOCHAN_TOKEN")));
+        return Ok((token(text)?, Source::Environment("LOCHAN_TOKEN")));
     }
     if let Some(path) = host.var("LOCHAN_TOKEN_FILE") {
         return Ok((Credentials::Token(read(Path::new(path))?), Source::Environment("LOCHAN_TOKEN_FILE")));
@@ -77,7 +77,7 @@ pub(super) fn load(global: &Global, host: &Host, values: &Values) -> Result<(Cre
         return Ok((client(host, values)?, Source::Environment("LOCHAN_OAUTH2_TOKEN_ENDPOINT")));
     }
     if let Some(text) = values.text("token")? {
-        return Ok((token(&text), Source::File));
+        return Ok((token(&text)?, Source::File));
     }
     if let Some(path) = values.file("token_file")? {
         return Ok((Credentials::Token(read(&path)?), Source::File));
@@ -86,6 +86,15 @@ pub(super) fn load(global: &Global, host: &Host, values: &Values) -> Result<(Cre
         return Ok((client(host, values)?, Source::File));
     }
     Ok((Credentials::None, Source::Default))
+}
+
+/// Whether this can be sent as a token; blanks around it do not count.
+pub(super) fn is_token(text: &str) -> Result<(), Error> {
+    let is_plain = |c: char| c.is_ascii_graphic() || c == ' ';
+    match text.trim().chars().all(is_plain) {
+        true => Ok(()),
+        false => Err(Error::Settings("the token holds characters that no token has".to_owned())),
+    }
 }
 
 fn client(host: &Host, values: &Values) -> Result<Credentials, Error> {

@@ -38,6 +38,13 @@ pub struct Place {
     named: bool,
 }
 
+impl Place {
+    /// The same for whoever may make it.
+    pub fn unless_absent(self) -> Self {
+        Self { named: false, ..self }
+    }
+}
+
 /// `--config`, `LOCHAN_CONFIG`, or `lochan/config.toml` in the usual folder.
 pub fn place(global: &Global, host: &Host) -> Place {
     let named = global.config.clone().or_else(|| host.var("LOCHAN_CONFIG").map(PathBuf::from));
@@ -137,6 +144,7 @@ impl Values {
                 self.document.remove(key);
             }
             Some(text) => {
+                super::check(key, text).map_err(|error| Error::Usage(error.to_string()))?;
                 let value: Value = if key == "timeout_s" {
                     let seconds = text.parse().ok().and_then(in_bounds).and_then(|s| i64::try_from(s).ok());
                     seconds

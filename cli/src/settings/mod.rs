@@ -16,7 +16,7 @@ use crate::host::Host;
 pub use credentials::{ClientCredentials, Credentials, Secret};
 pub use endpoint::root;
 
-use file::Values;
+use file::{Place, Values};
 
 /// The server of someone who configured nothing: `lochan-server` on this machine.
 pub const ENDPOINT_DEFAULT: &str = "http://127.0.0.1:19120/";
@@ -54,8 +54,8 @@ pub struct Settings {
     pub credentials: Credentials,
     /// Where the credentials came from.
     pub credentials_source: Source,
-    /// Why there are no credentials where some are meant.
-    pub lacking: Option<String>,
+    /// What was set and cannot be used, and why.
+    pub unusable: Vec<String>,
     /// The branch that is meant when none is named; without it the server's default branch.
     pub default_branch: Option<String>,
     /// How long a call may take, in seconds.
@@ -68,20 +68,55 @@ pub struct Settings {
 
 /// Reads flags, environment and file.
 pub fn load(global: &Global, host: &Host) -> Result<Settings, Error> {
-    let (settings, lacking) = read(global, host)?;
-    lacking.map_or(Ok(settings), Err)
+    let (settings, unusable) = read(global, host, file::place(global, host))?;
+    unusable.into_iter().next().map_or(Ok(settings), Err)
 }
 
-/// The same for whoever looks at the settings and changes them one by one: credentials that cannot be used are none.
+/// The same for whoever looks at the settings and changes them one by one: what cannot be used is as if nobody had set it, and a
+/// file that was named may be made.
 pub fn load_unfinished(global: &Global, host: &Host) -> Result<Settings, Error> {
-    let (settings, lacking) = read(global, host)?;
-    Ok(Settings { lacking: lacking.map(|error| error.to_string()), ..settings })
+    let (settings, unusable) = read(global, host, file::place(global, host).unless_absent())?;
+    Ok(Settings { unusable: unusable.iter().map(Error::to_string).collect(), ..settings })
 }
 
-/// The settings, without credentials where these cannot be used, and why.
-fn read(global: &Global, host: &Host) -> Result<(Settings, Option<Error>), Error> {
-    let values = Values::read(file::place(global, host))?;
-    let (endpoint, endpoint_source) = if let Some(endpoint) = &global.endpoint {
+/// The settings, without those that cannot be used, and why.
+fn read(global: &Global, host: &Host, place: Place) -> Result<(Settings, Vec<Error>), Error> {
+    let values = Values::read(place)?;
+    let mut unusable = Vec::new();
+    let (endpoint, endpoint_source) = endpoint_of(global, host, &values).unwrap_or_else(|error| {
+        unusable.push(error);
+        (ENDPOINT_DEFAULT.trim_end_matches('/').to_owned(), Source::Default)
+    });
+    let (credentials, credentials_source) =
+        credentials::load(global, host, &values).unwrap_or_else(|error| {
+            unusable.push(error);
+            (Credentials::None, Source::Default)
+        });
+    let default_branch = default_branch(host, &values).unwrap_or_else(|error| {
+        unusable.push(error);
+        None
+    });
+    let timeout_s = values.timeout_s().unwrap_or_else(|error| {
+        unusable.push(error);
+        None
+    });
+    let settings = Settings {
+        endpoint,
+        endpoint_source,
+        credentials,
+        credentials_source,
+        unusable: Vec::new(),
+        default_branch,
+        timeout_s: timeout_s.unwrap_or(TIMEOUT_S_DEFAULT),
+        file_found: values.found,
+        file: values.path,
+    };
+    Ok((settings, unusable))
+}
+
+/// The root of the server, and who named it.
+fn endpoint_of(global: &Global, host: &Host, values: &Values) -> Result<(String, Source), Error> {
+    let (endpoint, source) = if let Some(endpoint) = &global.endpoint {
         (endpoint.clone(), Source::Flag)
     } else if let Some(endpoint) = host.var("LOCHAN_ENDPOINT") {
         (endpoint.to_owned(), Source::Environment("LOCHAN_ENDPOINT"))
@@ -90,28 +125,31 @@ fn read(global: &Global, host: &Host) -> Result<(Settings, Option<Error>), Error
     } else {
         (ENDPOINT_DEFAULT.to_owned(), Source::Default)
     };
-    let (credentials, credentials_source, lacking) = match credentials::load(global, host, &values) {
-        Ok((credentials, source)) => (credentials, source, None),
-        Err(error) => (Credentials::None, Source::Default, Some(error)),
-    };
-    let default_branch = match host.var("LOCHAN_DEFAULT_BRANCH") {
+    Ok((root(&endpoint)?, source))
+}
+
+fn default_branch(host: &Host, values: &Values) -> Result<Option<String>, Error> {
+    let name = match host.var("LOCHAN_DEFAULT_BRANCH") {
         Some(name) => Some(name.to_owned()),
         None => values.text("default_branch")?,
     };
-    if let Some(name) = &default_branch {
-        point::parse_name(name)
-            .map_err(|error| Error::Settings(format!("the default branch '{name}' is no branch: {error}")))?;
+    if let Some(name) = &name {
+        is_branch(name)?;
     }
-    let settings = Settings {
-        endpoint: root(&endpoint)?,
-        endpoint_source,
-        credentials,
-        credentials_source,
-        lacking: None,
-        default_branch,
-        timeout_s: values.timeout_s()?.unwrap_or(TIMEOUT_S_DEFAULT),
-        file_found: values.found,
-        file: values.path,
-    };
-    Ok((settings, lacking))
+    Ok(name)
+}
+
+fn is_branch(name: &str) -> Result<(), Error> {
+    let no_branch = |error| Error::Settings(format!("the default branch '{name}' is no branch: {error}"));
+    point::parse_name(name).map(drop).map_err(no_branch)
+}
+
+/// Whether this can be the value of a key of the file.
+pub(crate) fn check(key: &str, value: &str) -> Result<(), Error> {
+    match key {
+        "endpoint" => root(value).map(drop),
+        "default_branch" => is_branch(value),
+        "token" => credentials::is_token(value),
+        _ => Ok(()),
+    }
 }

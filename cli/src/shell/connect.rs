@@ -47,7 +47,7 @@ pub fn connect(
         endpoint_source: Source::Statement,
         credentials: credentials(using)?,
         credentials_source: Source::Statement,
-        lacking: None,
+        unusable: Vec::new(),
         default_branch: None,
         ..old.settings.clone()
     };

@@ -139,8 +139,11 @@ fn a_diff_names_what_changed() {
     ---- stderr
     ---- exit 0
     "#);
-    let stub = Stub::start(vec![("GET /api/v2/trees/main", 200, body.to_string())]);
-    let said = run(&stub, "lochan diff main~1 dev").stdout;
+    let stub = Stub::start(vec![
+        ("GET /api/v2/trees/main%7E1/history", 200, log(vec![meta("c3", 10, "ann", "Add")], false)),
+        ("GET /api/v2/trees/main", 200, body.to_string()),
+    ]);
+    let said = run(&stub, "lochan diff main~1 dev").all();
     assert!(said.starts_with("From main~1 (c3c3c3c3c3c3) to dev (b2b2b2b2b2b2)\n"), "{said}");
     assert_eq!(run(&stub, "lochan diff main dev --json").json()["diffs"][0]["to"], Value::Null);
 }

@@ -157,6 +157,19 @@ async fn what_is_not_there_has_an_exit_code_of_its_own() {
     assert!(ran.err.contains("'nothing' not found") && ran.err.contains("hint:"), "{ran:?}");
     let ran = world.run("content get nyc.nothing --json").await;
     assert_eq!((ran.code, &ran.error()["kind"]), (3, &json!("not-found")), "{ran:?}");
+    // Steps beyond the first commit.
+    for line in [
+        "log main~9",
+        "log -r main~9",
+        "diff main~9 main",
+        "diff main main^2",
+        "content list -r main~9",
+        "show main~9",
+    ] {
+        let ran = world.run(line).await;
+        assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{line}: {ran:?}");
+    }
+    assert!(world.ok("diff main~1 main").await.contains("nyc.flights"));
     assert_eq!(world.run("branch main main --json").await.error()["exitCode"], 1);
     assert_eq!(world.run("reset main").await.code, 2);
     world.stop().await;

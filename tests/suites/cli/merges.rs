@@ -116,3 +116,57 @@ async fn single_commits_are_replayed() {
     assert_eq!(world.snapshot("other", "nyc.trips").await, 5);
     world.stop().await;
 }
+
+#[tokio::test]
+async fn hints_of_a_conflict_keep_what_was_asked_for() {
+    let world = forked().await;
+    world.put("main", "nyc.flights", 3).await;
+    world.put("main", "nyc.trips", 7).await;
+    let head = world.head("main").await;
+    let line =
+        format!("merge dev into main --message why --expected {head} --key-mode nyc.trips=DROP --json");
+    let ran = world.run(&line).await;
+    let hint = text(&ran.error()["hints"][0]);
+    let command = format!(
+        "merge dev into main --expected {head} --message why --key-mode nyc.trips=DROP --key-mode nyc.flights=FORCE"
+    );
+    assert!(ran.code == 1 && hint.ends_with(&command), "{hint}");
+    world.ok(&command).await;
+    assert_eq!(
+        (world.snapshot("main", "nyc.flights").await, world.snapshot("main", "nyc.trips").await),
+        (2, 7)
+    );
+    assert_eq!(world.json("log main -n 1").await["logEntries"][0]["commitMeta"]["message"], "why");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_condition_is_the_commit_that_it_names() {
+    let world = forked().await;
+    let (main, dev) = (world.put("main", "nyc.mine", 3).await, world.head("dev").await);
+    world.ok("branch other dev").await;
+    let lines = [
+        "branch delete other -o",
+        "reset other to main -c",
+        "branch assign other main -c",
+        "merge main into other -c",
+        "cherry-pick main into other -c",
+        "rebase other onto main -c",
+        "content delete nyc.trips -r other -c",
+    ];
+    for line in lines {
+        for condition in ["main", &main, short(&main), "nobody"] {
+            let ran = world.run(&format!("{line} {condition}")).await;
+            // Where it would do that the branch was there once, it is told as a commit that is not found.
+            assert!([1, 3].contains(&ran.code), "{line} {condition}: {ran:?}");
+            assert_eq!(world.head("other").await, dev, "{line} {condition}");
+        }
+    }
+    world.put("other", "nyc.more", 1).await;
+    let head = world.head("other").await;
+    world.ok(&format!("reset other to dev -c {}", short(&head))).await;
+    world.ok("content delete nyc.trips -r other -c dev").await;
+    world.ok("reset other to other~1 -c other").await;
+    world.ok("branch delete other -o dev").await;
+    world.stop().await;
+}

@@ -6,7 +6,7 @@ use lochan_api_spec::syntax::RefSpec;
 
 use super::Modes;
 use super::outcome::{self, Outcome, Way};
-use crate::args::{key, target};
+use crate::args::target;
 use crate::commands::{Done, Session, parse_point};
 use crate::error::{Error, count};
 
@@ -88,12 +88,19 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         is_return_conflict_as_result: true,
     };
     let path = TransplantCommitsIntoBranch::path(&RefSpec::at(target_name.clone(), head.hash.clone()));
-    let response = session.client.send::<TransplantCommitsIntoBranch>(path, &(), &body).await?;
-    let words: Vec<String> = commits.iter().map(|commit| key::in_shell(commit)).collect();
+    let client = &session.client;
+    let response = client.send_or_try::<TransplantCommitsIntoBranch>(args.dry_run, path, &(), &body).await?;
+    let words = [&["lochan", "cherry-pick"], commits.as_slice(), &["into", &target_name]].concat();
+    let options = [
+        ("--from", args.from.as_deref()),
+        ("--expected", args.expected.as_deref()),
+        ("--message", args.message.as_deref()),
+    ];
     let outcome = Outcome {
         way: Way::CherryPick,
         response,
-        command: format!("lochan cherry-pick {} into {target_name}", words.join(" ")),
+        command: super::typed(&words, options),
+        modes: args.modes.clone(),
         source_name: count(commits.len(), "commit", "commits"),
         source_is_branch: false,
         source: RefSpec { name: from, ..RefSpec::detached(last) },

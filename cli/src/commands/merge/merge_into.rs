@@ -6,7 +6,7 @@ use lochan_api_spec::syntax::RefSpec;
 
 use super::Modes;
 use super::outcome::{self, Outcome, Way};
-use crate::args::{key, point, target::Into};
+use crate::args::{point, target::Into};
 use crate::commands::{Done, Session, parse_point};
 use crate::error::Error;
 
@@ -69,12 +69,18 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         is_return_conflict_as_result: true,
     };
     let path = MergeRefIntoBranch::path(&RefSpec::at(target_name.clone(), head.hash.clone()));
-    let response = session.client.send::<MergeRefIntoBranch>(path, &(), &body).await?;
-    let words = [args.source.as_str(), "into", target_name.as_str()].map(key::in_shell);
+    let response = session.client.send_or_try::<MergeRefIntoBranch>(args.dry_run, path, &(), &body).await?;
+    let options = [
+        ("--hash-on-ref", args.hash_on_ref.as_deref()),
+        ("--expected", args.expected.as_deref()),
+        ("--message", args.message.as_deref()),
+    ];
+    let options = options.into_iter().chain(args.author.iter().map(|name| ("--author", Some(name.as_str()))));
     let outcome = Outcome {
         way: Way::Merge,
         response,
-        command: format!("lochan merge {}", words.join(" ")),
+        command: super::typed(&["lochan", "merge", &args.source, "into", &target_name], options),
+        modes: args.modes.clone(),
         source_name: point::show(&source, crate::output::page::HASH_DIGITS_SHORT),
         source_is_branch: from.kind == Some(ReferenceKind::Branch),
         source: from.state(),

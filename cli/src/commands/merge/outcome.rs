@@ -4,6 +4,7 @@ use lochan_api_spec::nessie::model::{Conflict, ContentKey, MergeBehavior, MergeD
 use lochan_api_spec::syntax::RefSpec;
 use serde_json::Value;
 
+use super::Modes;
 use super::conflicts::{self, TwoSided};
 use crate::commands::{Done, Session};
 use crate::error::{Error, MergeConflict, count};
@@ -37,8 +38,10 @@ pub struct Outcome {
     pub way: Way,
     /// The answer.
     pub response: MergeResponseV2,
-    /// The command without options.
+    /// The command as typed, but for its modes.
     pub command: String,
+    /// Those.
+    pub modes: Modes,
     /// The source as the user calls it.
     pub source_name: String,
     /// Whether the source is a branch.
@@ -75,6 +78,7 @@ pub async fn finish(mut outcome: Outcome, session: &Session) -> Result<Done, Err
         Error::Merge(Box::new(MergeConflict {
             done: outcome.way.done(),
             command: outcome.command.clone(),
+            modes: outcome.modes.clone(),
             source_name: outcome.side().to_owned(),
             target: outcome.target_name.clone(),
             source_is_branch: outcome.source_is_branch,

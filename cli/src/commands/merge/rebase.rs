@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Modes;
 use super::conflicts::{self, TwoSided};
-use crate::args::{key, target};
+use crate::args::target;
 use crate::commands::{Done, Session};
 use crate::error::{Error, MergeConflict, count};
 use crate::output::Report;
@@ -76,17 +76,21 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         dry_run: args.dry_run,
         return_conflict_as_result: true,
     };
-    let response = session.client.send::<RebaseBranch>(RebaseBranch::path(&name), &(), &body).await?;
+    let path = RebaseBranch::path(&name);
+    let response = session.client.send_or_try::<RebaseBranch>(args.dry_run, path, &(), &body).await?;
     let found: Vec<(ContentKey, Conflict)> = response
         .details
         .iter()
         .filter_map(|detail| Some((detail.key.clone(), detail.conflict.clone()?)))
         .collect();
-    let words = [name.as_str(), "onto", onto.as_str()].map(key::in_shell);
     let verdict = (!response.was_successful).then(|| {
         Error::Merge(Box::new(MergeConflict {
             done: "rebased",
-            command: format!("lochan rebase {}", words.join(" ")),
+            command: super::typed(
+                &["lochan", "rebase", &name, "onto", &onto],
+                [("--expected", args.expected.as_deref())],
+            ),
+            modes: args.modes.clone(),
             source_name: name.clone(),
             target: onto.clone(),
             source_is_branch: false,

@@ -23,13 +23,8 @@ pub struct Args {
 }
 
 pub async fn run(kind: ReferenceKind, args: &Args, session: &Session) -> Result<Done, Error> {
-    let head = match &args.expected {
-        Some(hash) => {
-            let at = crate::commands::parse_point(hash)?;
-            session.client.resolve(&RefSpec { name: Some(args.name.clone()), ..at }).await?.hash
-        }
-        None => session.client.resolve(&RefSpec::named(args.name.clone())).await?.hash,
-    };
+    let read = session.client.resolve(&RefSpec::named(args.name.clone())).await?;
+    let head = session.expected(args.expected.as_deref(), &read).await?;
     let path = DeleteReference::path(&RefSpec::at(args.name.clone(), head));
     let query = delete_reference::Query { kind: Some(kind.as_str().to_owned()) };
     let response = session.client.ask::<DeleteReference>(path, &query).await?;

@@ -44,7 +44,7 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
     let expected_number = args.expected.unwrap_or(newest.number);
     let body = RestoreRequest { entry, side, expected_number, dry_run: args.dry_run };
     let path = RestoreReference::path(&args.name);
-    let response = session.client.send::<RestoreReference>(path, &(), &body).await?;
+    let response = session.client.send_or_try::<RestoreReference>(args.dry_run, path, &(), &body).await?;
     Ok(Undone { response, before: newest, name: args.name.clone(), dry_run: args.dry_run }.into())
 }
 

@@ -102,7 +102,7 @@ impl Report for Config {
             "endpointSource": source(&self.0.endpoint_source),
             "tokenSource": (self.0.credentials != Credentials::None).then_some(from),
             "oauth2": client,
-            "lacking": self.0.lacking,
+            "unusable": self.0.unusable,
             "defaultBranch": self.0.default_branch,
             "timeoutS": self.0.timeout_s,
             "file": self.0.file.as_ref().map(|path| path.display().to_string()),
@@ -123,15 +123,16 @@ impl Report for Config {
             Credentials::Client(client) => {
                 with(page, &format!("for {} of {}", client.client_id, client.token_endpoint), &from)
             }
-            Credentials::None => {
-                self.0.lacking.as_ref().map_or_else(|| "none".to_owned(), |why| format!("none: {why}"))
-            }
+            Credentials::None => "none".to_owned(),
         };
         page.field(WIDTH, "Token", &token);
         let branch =
             self.0.default_branch.as_deref().map_or_else(|| "the server's".to_owned(), |n| page.name(n));
         page.field(WIDTH, "Default branch", &branch);
         page.field(WIDTH, "Timeout", &format!("{} s", self.0.timeout_s));
+        for why in &self.0.unusable {
+            page.field(WIDTH, "Not usable", why);
+        }
         if let Some(path) = &self.0.file {
             let found = if self.0.file_found { "read" } else { "does not exist" };
             let file = with(page, &path.display().to_string(), found);

@@ -47,6 +47,9 @@ pub async fn run(verb: Verb, session: &Session) -> Result<Done, Error> {
             written::change("default_branch", branch.as_deref().filter(|_| !delete), session)
         }
         Verb::Show => {
+            if let Some(why) = session.settings.unusable.first() {
+                return Err(Error::Settings(why.clone()));
+            }
             let config = session.client.ask::<GetConfig>(GetConfig::path(), &()).await?;
             Ok(Remote { endpoint: session.settings.endpoint.clone(), config }.into())
         }

@@ -37,14 +37,14 @@ pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
         Some(to) => (parse_point(&args.from)?, parse_point(to)?),
         None => (session.here.clone(), parse_point(&args.from)?),
     };
-    let (from, to) = tokio::try_join!(session.client.complete(&from), session.client.complete(&to))?;
+    let states = tokio::try_join!(session.client.complete(&from), session.client.complete(&to))?;
     let query = get_diff::Query {
         keys: args.key.iter().map(ContentKey::to_escaped).collect(),
         prefix_key: args.prefix.as_ref().map(ContentKey::to_escaped),
         filter: args.filter.clone(),
         ..Default::default()
     };
-    let diff = session.client.diff(&from, &to, query).await?;
+    let diff = session.client.diff(&states.0, &states.1, query).await?;
     Ok(Diff { diff, from, to, names: args.names }.into())
 }
 
