@@ -106,6 +106,8 @@ pub async fn restore(config: &Config, from: &str) -> anyhow::Result<String> {
     let place = Place::open(from, config.backup.s3.clone())?;
     let folder = wiring::store_folder(&config.store);
     ensure!(!folder.exists(), "there is a store in {} already", folder.display());
+    // Before a store is made that would have nothing to hold.
+    backup::manifest(&place).await?;
     let left = left_beside(&folder)?;
     // Made aside, so that what a cut-off restore leaves behind is no store.
     let aside = beside(&folder, RESTORING)?;
@@ -261,6 +263,9 @@ mod tests {
         take(&config, &backup, None).await.unwrap();
 
         let other = folder.path().join("other");
+        let nowhere = folder.path().join("nowhere").display().to_string();
+        assert!(restore(&settings(&other), &nowhere).await.is_err());
+        assert!(!other.exists(), "nothing is made where there is no backup");
         let left = other.join("store.restoring-1-2");
         std::fs::create_dir_all(&left).unwrap();
         let told = restore(&settings(&other), &backup).await.unwrap();
