@@ -111,19 +111,44 @@ impl Catalog {
         if refused.is_empty() { Ok(()) } else { Err(Error::Forbidden(refused.join(", "))) }
     }
 
-    /// The same for a question that was put together from what is there. Who may not see its references is not told what they
-    /// hold, not even by which keys may not be changed: of a refusal only what is refused of `blind`, for which nothing was read.
+    /// The same for a question that was put together from what is there, of which `blind` is what was not read for it.
     pub(crate) async fn authorize_read(
         &self,
         who: &Principal,
         check: &Check,
         blind: &Check,
     ) -> Result<(), Error> {
-        let Err(refused) = self.authorize(who, check).await else { return Ok(()) };
+        match self.authorize(who, check).await {
+            Ok(()) => Ok(()),
+            Err(refused) => Err(self.refusal(who, refused, blind).await?),
+        }
+    }
+
+    /// What is told of a refusal. Who may not see a reference is not told what it holds, not even by which keys may not be
+    /// changed: only what is refused of `blind`, for which nothing was read.
+    pub(crate) async fn refusal(
+        &self,
+        who: &Principal,
+        refused: Error,
+        blind: &Check,
+    ) -> Result<Error, Error> {
         if self.visible(who, &blind.views()).await?.contains(&false) {
             self.authorize(who, blind).await?;
         }
-        Err(refused)
+        Ok(refused)
+    }
+
+    /// What was found. What is not there is told to those alone who may know of it.
+    pub(crate) async fn found<T>(
+        &self,
+        who: &Principal,
+        check: &Check,
+        found: Result<T, Error>,
+    ) -> Result<T, Error> {
+        if found.is_err() {
+            self.authorize(who, check).await?;
+        }
+        found
     }
 
     /// Asks the authorizer about items of a list; the answers tell which ones may be shown.

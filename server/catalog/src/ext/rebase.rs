@@ -36,15 +36,7 @@ impl Catalog {
         let check = Check::on(Access::Commit, asked.as_ref())
             .and(Access::AssignReference, asked.as_ref())
             .and(Access::ViewReference, asked_onto.as_ref());
-        let found = self.find_rebase(&rebase).await;
-        // What is not there is told to those who may know of it.
-        let (branch, onto) = match found {
-            Ok(found) => found,
-            Err(error) => {
-                self.authorize(who, &check).await?;
-                return Err(error);
-            }
-        };
+        let (branch, onto) = self.found(who, &check, self.find_rebase(&rebase).await).await?;
         let touched = if self.is_open() {
             Vec::new()
         } else {

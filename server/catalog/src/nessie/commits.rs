@@ -75,13 +75,10 @@ impl Catalog {
             _ => None,
         };
         let branch = point.ref_name();
-        let blind = check_operations(branch.as_ref(), &operations, None).await?;
-        match &head {
-            Some(_) => {
-                let check = check_operations(branch.as_ref(), &operations, head.as_ref()).await?;
-                self.authorize_read(who, &check, &blind).await?;
-            }
-            None => self.authorize(who, &blind).await?,
+        let check = check_operations(branch.as_ref(), &operations, head.as_ref()).await?;
+        if let Err(refused) = self.authorize(who, &check).await {
+            let blind = check_operations(branch.as_ref(), &operations, None).await?;
+            return Err(self.refusal(who, refused, &blind).await?);
         }
         let target = target?;
         let branch = target.branch.name;

@@ -44,14 +44,7 @@ impl Catalog {
         let found = self.find_merge(&merge.from, &merge.target, &merge.options).await;
         let check = Check::on(Access::Commit, merge.target.ref_name().as_ref())
             .and(Access::ViewReference, self.rights_on(&merge.from, None).await?.as_ref());
-        let (from, target) = match found {
-            Ok(found) => found,
-            // What is not there is told to those who may know of it.
-            Err(error) => {
-                self.authorize(who, &check).await?;
-                return Err(error);
-            }
-        };
+        let (from, target) = self.found(who, &check, found).await?;
         let touched = touched::by_merge(self, target.branch.target, from, &merge.options).await?;
         let of_keys = touched::add(check.clone(), &target.branch.name, touched);
         self.authorize_read(who, &of_keys, &check).await?;

@@ -45,14 +45,8 @@ impl Catalog {
             )));
         }
         let check = self.check_transplant(&transplant).await?;
-        let (commits, target) = match self.find_transplant(&transplant).await {
-            Ok(found) => found,
-            // What is not there is told to those who may know of it.
-            Err(error) => {
-                self.authorize(who, &check).await?;
-                return Err(error);
-            }
-        };
+        let found = self.find_transplant(&transplant).await;
+        let (commits, target) = self.found(who, &check, found).await?;
         let touched = touched::by_commits(self, &commits, &transplant.options).await?;
         let of_keys = touched::add(check.clone(), &target.branch.name, touched);
         self.authorize_read(who, &of_keys, &check).await?;
