@@ -126,6 +126,7 @@ pub fn store_config(store: &config::Store) -> StoreConfig {
         cache_bytes: u64::from(store.cache_mib) << 20,
         durability: store.durability,
         reserve_bytes: u64::from(store.reserve_mib) << 20,
+        replay_bytes: u64::from(store.replay_mib) << 20,
     }
 }
 

@@ -11,7 +11,9 @@ use std::{
 
 use lochan_storage_odb::memory::Memory;
 pub use lochan_storage_odb::{StoreError, Sweep};
-use lochan_storage_odb_sled::{CACHE_BYTES_DEFAULT, RESERVE_BYTES_DEFAULT, SledConfig, SledStore};
+use lochan_storage_odb_sled::{
+    CACHE_BYTES_DEFAULT, REPLAY_BYTES_DEFAULT, RESERVE_BYTES_DEFAULT, SledConfig, SledStore,
+};
 
 /// Which engine keeps the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,6 +49,8 @@ pub struct StoreConfig {
     /// Free space of the disk below which writes are refused as [`StoreError::Full`], in bytes; at most a twentieth of
     /// the disk. 0 for none.
     pub reserve_bytes: u64,
+    /// Log of the engine that a start has to read, about, in bytes; 0 for whatever was written since the last start.
+    pub replay_bytes: u64,
 }
 
 impl StoreConfig {
@@ -59,6 +63,7 @@ impl StoreConfig {
             cache_bytes: CACHE_BYTES_DEFAULT,
             durability: Durability::default(),
             reserve_bytes: RESERVE_BYTES_DEFAULT,
+            replay_bytes: REPLAY_BYTES_DEFAULT,
         }
     }
 }
@@ -101,6 +106,7 @@ fn sled_config(config: &StoreConfig) -> SledConfig {
         cache_bytes: config.cache_bytes,
         durability,
         reserve_bytes: config.reserve_bytes,
+        replay_bytes: config.replay_bytes,
     }
 }
 

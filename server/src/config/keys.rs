@@ -62,6 +62,7 @@ pub const KEYS: &[Key] = &[
     key(&["store", "cache_mib"], Kind::Number(1 << 20), Some("64")),
     // Free space that the disk must have for a write to be taken; at most a twentieth of the disk, 0 for none.
     key(&["store", "reserve_mib"], Kind::Number(1 << 20), Some("128")),
+    key(&["store", "replay_mib"], Kind::Number(1 << 20), Some("128")),
     // How fast the scrub in the background reads; 0 for none at all.
     key(&["scrub", "mib_per_second"], Kind::Number(1 << 20), Some("2")),
     // From the end of one round to the beginning of the next.

@@ -91,6 +91,8 @@ pub struct Store {
     pub cache_mib: u32,
     /// Free space that the disk must have for a write to be taken, in MiB; at most a twentieth of the disk, 0 for none.
     pub reserve_mib: u32,
+    /// Log of the engine that a start has to read, about, in MiB; 0 for whatever was written since the last start.
+    pub replay_mib: u32,
 }
 
 /// The scrub in the background.
@@ -201,6 +203,7 @@ fn build(merged: &Merged) -> Result<Config, Error> {
             durability: get.word(&["store", "durability"]),
             cache_mib: get.number(&["store", "cache_mib"]).unwrap_or(0),
             reserve_mib: get.number(&["store", "reserve_mib"]).unwrap_or(0),
+            replay_mib: get.number(&["store", "replay_mib"]).unwrap_or(0),
         },
         scrub: Scrub {
             mib_per_second: get.number(&["scrub", "mib_per_second"]).unwrap_or(0),

@@ -5,6 +5,7 @@
 //! take what had been durable. So nobody writes into the engine without asking for room, and room is made by a sync.
 
 use std::{
+    io,
     path::PathBuf,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -17,7 +18,7 @@ use lochan_storage_odb::WRITER_POINT;
 use crate::{
     mark::{Mark, Marks},
     sync::Syncer,
-    trouble::Cause,
+    trouble::{Bell, Cause},
 };
 
 /// Log that may be written between two syncs, in bytes: well below the two segments of 512 KiB after which a freed one may be
@@ -44,6 +45,8 @@ pub(crate) struct Engine {
     marks: Mutex<Option<Marks>>,
     /// Position in the log up to which it is synced.
     synced: AtomicI64,
+    /// Rung when that goes on.
+    pub(crate) went_on: Bell,
     rows: Mutex<Rows>,
     /// Told when rows are written.
     written: Condvar,
@@ -84,6 +87,7 @@ impl Engine {
             failed: Mutex::default(),
             marks: Mutex::default(),
             synced: AtomicI64::new(0),
+            went_on: Bell::default(),
             rows: Mutex::default(),
             written: Condvar::new(),
         }
@@ -105,7 +109,7 @@ impl Engine {
         if before > 0 {
             // Threads of the engine write what it was given; only then it shows how much that is.
             self.flush()?;
-            let unsynced = self.reached().log - self.synced.load(Ordering::Acquire);
+            let unsynced = self.reached().log - self.synced();
             if expected.saturating_add(usize::try_from(unsynced).unwrap_or(0)) > UNSYNCED_BYTES_MAX {
                 self.sync()?;
             }
@@ -139,10 +143,10 @@ impl Engine {
         failed.clone().map_or(Ok(()), Err)?;
         drop(failed);
         tracing::trace!(target: WRITER_POINT, "synced");
-        self.is_synced(reached);
         let Reached { log, main_bytes } = reached;
         // Of two syncs the later one may get here first.
         self.mark(|last| if last.log < log { Mark { log, main_bytes, ..last } } else { last });
+        self.is_synced(reached);
         Ok(())
     }
 
@@ -159,10 +163,8 @@ impl Engine {
     }
 
     /// Makes durable what is noted.
-    pub(crate) fn sync_mark(&self) {
-        if let Some(marks) = &*self.marks() {
-            marks.sync();
-        }
+    pub(crate) fn sync_mark(&self) -> io::Result<()> {
+        self.marks().as_ref().map_or(Ok(()), Marks::sync)
     }
 
     fn marks(&self) -> MutexGuard<'_, Option<Marks>> {
@@ -178,6 +180,12 @@ impl Engine {
     /// Notes that the log is synced so far.
     pub(crate) fn is_synced(&self, reached: Reached) {
         self.synced.fetch_max(reached.log, Ordering::AcqRel);
+        self.went_on.ring();
+    }
+
+    /// Position in the log up to which it is synced.
+    pub(crate) fn synced(&self) -> i64 {
+        self.synced.load(Ordering::Acquire)
     }
 
     /// Wakes whoever waits inside for something that has failed, and returns that failure. When a write fails while another

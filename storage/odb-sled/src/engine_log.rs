@@ -25,13 +25,20 @@ pub(crate) const HEADER_BYTES: usize = 20;
 /// No message begins in the last bytes of a segment.
 pub(crate) const MESSAGE_HEADER_BYTES_MAX: usize = 32;
 const FLIP: i64 = i64::MAX;
-const KIND_CAP: u8 = 2;
-/// A change of one row, and its first byte where it sets that row.
-const KIND_LINK: u8 = 10;
+/// What a message is, by sled's numbers. Those of 7, 9 and 11 stand in files of their own.
+pub(crate) const KIND_CANCELED: u8 = 1;
+pub(crate) const KIND_CAP: u8 = 2;
+pub(crate) const KIND_BATCH: u8 = 3;
+pub(crate) const KIND_FREE: u8 = 4;
+pub(crate) const KIND_COUNTER: u8 = 5;
+pub(crate) const KIND_META: u8 = 6;
+pub(crate) const KIND_NODE: u8 = 8;
+pub(crate) const KIND_LINK: u8 = 10;
+pub(crate) const KIND_LAST: u8 = 11;
+/// First byte of a change of one row where it sets that row.
 const SET: &u8 = &0;
 /// Objects looked for in a damaged log.
 const OBJECTS_MAX: usize = 1 << 20;
-pub(crate) const KIND_LAST: u8 = 11;
 /// How far ahead of a segment's own number one may be that overwrites it.
 const AHEAD_MAX: u64 = 1 << 24;
 /// Bytes at the beginning of a message in which a bit is looked for that makes it whole: its header, which decides where the
@@ -240,10 +247,12 @@ pub(crate) fn encode_header(lsn: i64, max_stable: i64) -> [u8; HEADER_BYTES] {
 /// A message of the log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Message {
-    kind: u8,
+    pub kind: u8,
     pub segment: u64,
+    /// Page that it changes.
+    pub page: u64,
     /// Header alone, in bytes.
-    head: usize,
+    pub head: usize,
     /// Header and body, in bytes.
     pub length: usize,
 }
@@ -256,7 +265,7 @@ impl Message {
 }
 
 /// The message at the start of `bytes`, if it is valid.
-fn message(bytes: &[u8]) -> Option<Message> {
+pub(crate) fn message(bytes: &[u8]) -> Option<Message> {
     message_of(bytes, |_| true)
 }
 
@@ -274,9 +283,9 @@ pub(crate) fn claimed(bytes: &[u8]) -> Option<Message> {
     }
     let body = usize::try_from(varint(&mut rest)?).ok()?;
     let segment = varint(&mut rest)?;
-    varint(&mut rest)?;
+    let page = varint(&mut rest)?;
     let head = bytes.len() - rest.len();
-    (body <= rest.len()).then(|| Message { kind: *kind, segment, head, length: head + body })
+    (body <= rest.len()).then(|| Message { kind: *kind, segment, page, head, length: head + body })
 }
 
 /// The check sum of a message, as it stands in its first bytes.
@@ -313,6 +322,36 @@ pub(crate) fn varint(bytes: &mut &[u8]) -> Option<u64> {
     Some(value)
 }
 
+/// How many bytes a number of sled's own begins with this one.
+pub(crate) fn varint_bytes(first: u8) -> usize {
+    match first {
+        0..=240 => 1,
+        241..=248 => 2,
+        wide => usize::from(wide) - 246,
+    }
+}
+
+/// Writes a number as [`varint`] reads it, in its shortest form.
+pub(crate) fn write_varint(number: u64, bytes: &mut Vec<u8>) {
+    let [low, ..] = number.to_le_bytes();
+    match number {
+        0..=240 => bytes.push(low),
+        241..=2287 => {
+            let [low, high, ..] = (number - 240).to_le_bytes();
+            bytes.extend([high + 241, low]);
+        }
+        2288..=67_823 => {
+            let [low, high, ..] = (number - 2288).to_le_bytes();
+            bytes.extend([249, high, low]);
+        }
+        _ => {
+            let wide = (8 - number.leading_zeros() as usize / 8).max(3);
+            bytes.push(247 + wide as u8);
+            bytes.extend(number.to_le_bytes().into_iter().take(wide));
+        }
+    }
+}
+
 /// How many bytes of the segment at `offset`, which begins at `position` of the log, are messages of its own; the whole
 /// segment if it was filled.
 pub(crate) fn messages_until(file: &File, offset: u64, position: u64) -> io::Result<u64> {
@@ -342,15 +381,24 @@ pub(crate) fn valid_until(segment: &[u8], number: u64) -> usize {
 }
 
 fn end_of(segment: &[u8], number: u64) -> End {
+    each_message(segment, number, |_, _, _| {})
+}
+
+/// Goes through the messages of segment `number`: of each its place in the segment, its header, and its body.
+pub(crate) fn each_message(segment: &[u8], number: u64, mut see: impl FnMut(usize, Message, &[u8])) -> End {
     let mut at = HEADER_BYTES;
     loop {
         if at > SEGMENT_BYTES - MESSAGE_HEADER_BYTES_MAX {
             return End { at, is_filled: true };
         }
-        match segment.get(at..).and_then(message) {
+        let rest = segment.get(at..).unwrap_or_default();
+        match message(rest) {
             Some(Message { segment, .. }) if segment != number => return End { at, is_filled: false },
             Some(Message { kind: KIND_CAP, .. }) => return End { at, is_filled: true },
-            Some(found) => at += found.length,
+            Some(found) => {
+                see(at, found, rest.get(found.head..found.length).unwrap_or_default());
+                at += found.length;
+            }
             None => return End { at, is_filled: false },
         }
     }

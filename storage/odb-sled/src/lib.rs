@@ -35,6 +35,6 @@ mod tear;
 mod trouble;
 mod walk;
 
-pub use config::{CACHE_BYTES_DEFAULT, Durability, RESERVE_BYTES_DEFAULT, SledConfig};
+pub use config::{CACHE_BYTES_DEFAULT, Durability, REPLAY_BYTES_DEFAULT, RESERVE_BYTES_DEFAULT, SledConfig};
 pub use folder::{FORMAT, Manifest, copy_damaged, read_manifest};
 pub use store::SledStore;

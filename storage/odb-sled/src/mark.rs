@@ -176,10 +176,8 @@ impl Marks {
         }
     }
 
-    pub(crate) fn sync(&self) {
-        if let Some(Err(error)) = self.file.as_ref().map(MarkFile::sync) {
-            tracing::warn!(%error, "the mark cannot be synced");
-        }
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.as_ref().map_or(Ok(()), MarkFile::sync)
     }
 
     /// Marks from `first` on, which is written and synced, since the one before may say too much of a log that was opened since;

@@ -274,10 +274,7 @@ pub(crate) mod testing {
 
     /// A segment of the log, filled, that was begun when it was stable up to `stable`.
     pub(crate) fn segment(position: i64, stable: i64) -> Vec<u8> {
-        let flip = |number: i64| (number ^ i64::MAX).to_le_bytes();
-        let fields = [flip(position), flip(stable)].concat();
-        let mut bytes = (crc32fast::hash(&fields) ^ u32::MAX).to_le_bytes().to_vec();
-        bytes.extend(fields);
+        let mut bytes = header(position, stable);
         while bytes.len() + MESSAGE_BYTES <= SEGMENT_BYTES {
             bytes.extend(message(position / SEGMENT_BYTES as i64));
         }
@@ -285,22 +282,41 @@ pub(crate) mod testing {
         bytes
     }
 
+    /// A segment of these messages, each with its kind, page, and body, and what closes it.
+    pub(crate) fn segment_of(position: i64, messages: &[(u8, u8, &[u8])]) -> Vec<u8> {
+        let number = position / SEGMENT_BYTES as i64;
+        let mut bytes = header(position, position - 1);
+        for (kind, page, body) in messages {
+            bytes.extend(message_of(*kind, number, *page, body));
+        }
+        bytes.extend(closing(number));
+        bytes.resize(SEGMENT_BYTES, 0);
+        bytes
+    }
+
+    fn header(position: i64, stable: i64) -> Vec<u8> {
+        let flip = |number: i64| (number ^ i64::MAX).to_le_bytes();
+        let fields = [flip(position), flip(stable)].concat();
+        let mut bytes = (crc32fast::hash(&fields) ^ u32::MAX).to_le_bytes().to_vec();
+        bytes.extend(fields);
+        bytes
+    }
+
     /// A change of a row in segment `number`.
     fn message(number: i64) -> Vec<u8> {
-        message_of(10, number)
+        message_of(10, number, 0, &[7; MESSAGE_BYTES - 8])
     }
 
     /// What closes segment `number`.
     pub(crate) fn closing(number: i64) -> Vec<u8> {
-        message_of(2, number)
+        message_of(2, number, 0, &[7; MESSAGE_BYTES - 8])
     }
 
     /// Check sum · kind · length of the body · number of the segment · page · body.
-    fn message_of(kind: u8, number: i64) -> Vec<u8> {
-        let fields = [kind, MESSAGE_BYTES as u8 - 8, u8::try_from(number).unwrap(), 0];
-        let body = [7; MESSAGE_BYTES - 8];
-        let sum = crc32fast::hash(&[&body[..], &fields].concat()) ^ u32::MAX;
-        [&sum.to_le_bytes()[..], &fields, &body].concat()
+    fn message_of(kind: u8, number: i64, page: u8, body: &[u8]) -> Vec<u8> {
+        let fields = [kind, u8::try_from(body.len()).unwrap(), u8::try_from(number).unwrap(), page];
+        let sum = crc32fast::hash(&[body, &fields].concat()) ^ u32::MAX;
+        [&sum.to_le_bytes()[..], &fields, body].concat()
     }
 }
 

@@ -156,6 +156,8 @@ impl Server {
         let mut command = place.command()?;
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--management-listen", "127.0.0.1:0"])
+            // So that a short run has several snapshots of the store.
+            .env("LOCHAN__STORE__REPLAY_MIB", "1")
             .arg("--data-dir")
             .arg(&place.data)
             .arg("--ready-file")

@@ -107,6 +107,7 @@ impl Keeper {
     ) -> Result<Self, StoreError> {
         let how = How {
             cache_bytes: config.cache_bytes,
+            replay_bytes: config.replay_bytes,
             trust,
             is_durable: config.durability == Durability::Fsync,
         };

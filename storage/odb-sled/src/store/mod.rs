@@ -9,6 +9,7 @@ mod replay;
 mod scan;
 mod session;
 mod sink;
+mod snapshotter;
 mod sweep;
 mod verify;
 mod write;

@@ -18,6 +18,7 @@ use super::{
     check::{self, Trust},
     replay,
     sink::{Drain, STOP_PAUSE, Sink},
+    snapshotter::Snapshotter,
 };
 use crate::{
     batch::Rows,
@@ -63,6 +64,8 @@ pub(crate) struct Session {
     pub(super) writing: UnderWay,
     /// Takes in what waits, unless the store is known to be damaged.
     pub(super) drain: Option<Drain>,
+    /// Writes snapshots, unless the store is known to be damaged or its log is never synced.
+    snapshotter: Option<Snapshotter>,
     /// Holds the lock as long as the engine is open; the last to go.
     _folder: Arc<Folder>,
 }
@@ -72,6 +75,8 @@ pub(crate) struct Session {
 pub(super) struct How {
     /// Page cache of the engine, in bytes.
     pub cache_bytes: u64,
+    /// Log between two of its snapshots, in bytes; 0 for none but those of starts.
+    pub replay_bytes: u64,
     /// What is believed of the files.
     pub trust: Trust,
     /// Whether what is acknowledged is durable, so that the mark may say so.
@@ -194,6 +199,7 @@ impl Session {
             table: Table { tree, pending },
             writing: UnderWay::default(),
             drain: None,
+            snapshotter: None,
             sink,
             trouble,
             writer: Mutex::new(Writer { batch, journal, scratch: Vec::new() }),
@@ -204,6 +210,11 @@ impl Session {
         };
         if is_drained {
             session.drain = Some(Drain::start(Arc::clone(&session.sink))?);
+        }
+        if is_drained && how.is_durable && how.replay_bytes > 0 {
+            let (engine, trouble) = (Arc::clone(&session.sink.engine), Arc::clone(&session.trouble));
+            let folder = folder.path().to_owned();
+            session.snapshotter = Some(Snapshotter::start(engine, trouble, folder, path, how.replay_bytes)?);
         }
         session.replay(found.records)?;
         let epoch = match error::guarded(|| epoch_of(session.table.get(keys::epoch()))) {
@@ -273,6 +284,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        drop(self.snapshotter.take());
         self.positions.stop();
         while !self.positions.has_stopped() {
             self.sink.engine.wake();

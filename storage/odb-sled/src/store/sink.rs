@@ -102,7 +102,10 @@ impl Sink {
     /// At the end, when nothing waits any more: syncs what is derived, and the mark.
     pub(super) fn end(&self) -> Result<(), Cause> {
         self.engine.sync()?;
-        self.engine.sync_mark();
+        if let Err(error) = self.engine.sync_mark() {
+            // It costs strength and nothing else.
+            tracing::warn!(%error, "the mark cannot be synced");
+        }
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ mod large;
 mod opening;
 mod positions;
 mod rows;
+mod snapshots;
 
 use std::{
     ops::{Deref, DerefMut},

@@ -20,6 +20,8 @@ const SIGKILL: i32 = 9;
 /// Operations of the script, and commits of each writer of the crowd.
 const OPERATIONS: u64 = 200;
 const COMMITS: u64 = 12;
+/// The same where the log must become long.
+const COMMITS_OF_SUMMARY: u64 = 50;
 /// One run in so many is the script's, the others are a crowd's.
 const SCRIPT_ONE_IN: u64 = 4;
 /// Fewest and most writers of a crowd.
@@ -31,6 +33,7 @@ const JOBS_MAX: u64 = 150;
 const BATCHES_MAX: u64 = 20;
 const GROUPS_MAX: u64 = 4;
 const CHECKPOINTS_MAX: u64 = 8;
+const SUMMARIES_MAX: u64 = 2;
 /// Renames of a start: the end of the log that is kept, and the snapshot.
 const RENAMES: u64 = 2;
 /// Operations before the start in which the process is killed.
@@ -98,9 +101,17 @@ fn one(preload: &Preload, at: &str, seed: u64, number: u64) -> Result<(bool, u64
     let mut rng = Rng::part(seed, number, 9);
     let when = POINTS.iter().find(|(name, _)| *name == at).map(|(_, when)| *when);
     let at_start = when == Some(When::Start) || at == SNAPSHOT;
-    let is_script = at_start || when == Some(When::Checkpoint) || rng.below(SCRIPT_ONE_IN) == 0;
+    let is_script = match when {
+        Some(When::Start | When::Checkpoint) => true,
+        Some(When::Summary) => false,
+        _ => at_start || rng.below(SCRIPT_ONE_IN) == 0,
+    };
     let writers = if is_script { 0 } else { WRITERS.0 + rng.below(WRITERS.1 - WRITERS.0 + 1) };
-    let count = if is_script { OPERATIONS } else { COMMITS };
+    let count = match when {
+        Some(When::Summary) => COMMITS_OF_SUMMARY,
+        _ if is_script => OPERATIONS,
+        _ => COMMITS,
+    };
     if at_start {
         let mut command = work_command(preload, OPERATIONS_BEFORE, 0, rng.draw())?;
         preload.prepare(&mut command, true)?;
@@ -116,6 +127,7 @@ fn one(preload: &Preload, at: &str, seed: u64, number: u64) -> Result<(bool, u64
                 When::Batch => BATCHES_MAX,
                 When::Group => GROUPS_MAX,
                 When::Checkpoint => CHECKPOINTS_MAX,
+                When::Summary => SUMMARIES_MAX,
                 When::Start => 1,
             };
             let death = Death { point: at.to_owned(), nth: 1 + rng.below(most) };

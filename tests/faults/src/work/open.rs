@@ -15,6 +15,8 @@ use lochan_storage_odb::{Store, Writes};
 const STORE: &str = "store";
 /// Commits between two checkpoints: few, so that a short run has many.
 const CHECKPOINT_COMMITS: u64 = 40;
+/// Log between two snapshots of the store: as little as can be, so that a short run has several.
+const REPLAY_BYTES: u64 = 512 * 1024;
 /// Longest wait for a store to take writes again.
 const RESUME_WAIT_MAX: Duration = Duration::from_secs(30);
 const RESUME_PAUSE: Duration = Duration::from_millis(5);
@@ -22,7 +24,11 @@ const RESUME_PAUSE: Duration = Duration::from_millis(5);
 /// Opens the store of a data folder.
 pub(super) fn open_store(data: &Path) -> Result<Arc<dyn Sweep>, StoreError> {
     // The page cache is small, so that pages are read from the file.
-    let config = StoreConfig { cache_bytes: 1 << 20, ..StoreConfig::new(data.join(STORE)) };
+    let config = StoreConfig {
+        cache_bytes: 1 << 20,
+        replay_bytes: REPLAY_BYTES,
+        ..StoreConfig::new(data.join(STORE))
+    };
     lochan_storage::open(&config)
 }
 

@@ -29,12 +29,14 @@ pub enum When {
     Group,
     /// A few times in a run.
     Checkpoint,
+    /// Once for every segment of the log.
+    Summary,
     /// Once in a start.
     Start,
 }
 
 /// The points, in their order, and how often each comes up.
-pub const POINTS: [(&str, When); 13] = [
+pub const POINTS: [(&str, When); 15] = [
     ("asked", When::Job),
     ("prepared", When::Batch),
     ("journaled", When::Batch),
@@ -45,6 +47,8 @@ pub const POINTS: [(&str, When); 13] = [
     ("flushed", When::Group),
     ("synced", When::Group),
     ("checkpoint", When::Checkpoint),
+    ("summed up", When::Summary),
+    ("named", When::Summary),
     ("guarded", When::Start),
     ("opened", When::Start),
     ("released", When::Start),

@@ -363,7 +363,12 @@ fn with_positions(
     let trouble = Arc::new(Trouble::none(Arc::default()));
     let folder = Arc::new(Folder::open(&config.path, |_| Ok(())).unwrap());
     let journal = crate::journal::Files::open(&config.path).unwrap();
-    let how = session::How { cache_bytes: config.cache_bytes, trust: Trust::Marked, is_durable: true };
+    let how = session::How {
+        cache_bytes: config.cache_bytes,
+        replay_bytes: config.replay_bytes,
+        trust: Trust::Marked,
+        is_durable: true,
+    };
     let mut session =
         Session::open(&folder, how, Arc::new(NoSyncer), &journal, Arc::clone(&trouble), 0).unwrap();
     session.positions.close();

@@ -6,10 +6,15 @@
 //! wrong place, and no start succeeds any more. So leftovers are removed before each open, and a snapshot that turns out
 //! to be damaged is set aside once, which makes the engine read its whole log.
 //!
-//! It writes one whenever it is opened, of what it could read. Where a message of the log is damaged it reads on behind its
+//! It writes one whenever it is opened, of what it could read, and none later; [`advance`] does that. Where a message of the log is damaged it reads on behind its
 //! segment, so that snapshot leads past what stands there, for ever. Where the log may be damaged, the snapshots are therefore
 //! kept as they were until the rows have been counted. A start that finds some comes after one that found damage or was cut
 //! off, and puts them back. What they lead to must be there then, so the copy of the end of the log (`tail`) outlives them.
+
+mod advance;
+mod pages;
+
+pub(crate) use advance::{Unnamed, advance};
 
 use std::{
     fs::{self, File},
