@@ -16,9 +16,10 @@ use std::{
 use lochan_storage_odb::WRITER_POINT;
 
 use crate::{
+    bell::Bell,
     mark::{Mark, Marks},
     sync::Syncer,
-    trouble::{Bell, Cause},
+    trouble::Cause,
 };
 
 /// Log that may be written between two syncs, in bytes: well below the two segments of 512 KiB after which a freed one may be
@@ -162,9 +163,10 @@ impl Engine {
         }
     }
 
-    /// Makes durable what is noted.
-    pub(crate) fn sync_mark(&self) -> io::Result<()> {
-        self.marks().as_ref().map_or(Ok(()), Marks::sync)
+    /// Makes durable what is noted, while others go on noting; the position in the log that it says, if it says one.
+    pub(crate) fn sync_mark(&self) -> io::Result<Option<i64>> {
+        let noted = self.marks().as_ref().and_then(Marks::unsynced);
+        noted.map(|(file, log)| file.sync_all().map(|()| log)).transpose()
     }
 
     fn marks(&self) -> MutexGuard<'_, Option<Marks>> {

@@ -8,6 +8,7 @@
 //! at [`SledStore`].
 
 mod batch;
+mod bell;
 mod bridge;
 mod chunks;
 mod config;

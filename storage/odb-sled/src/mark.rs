@@ -5,6 +5,7 @@ use std::{
     io,
     os::unix::fs::FileExt as _,
     path::Path,
+    sync::Arc,
 };
 
 use lochan_storage_model::encoding::Reader;
@@ -42,7 +43,7 @@ impl Mark {
 
 /// The file, open for writing.
 pub(crate) struct MarkFile {
-    file: File,
+    file: Arc<File>,
     sequence: u64,
 }
 
@@ -51,6 +52,8 @@ pub(crate) struct Marks {
     /// `None` if nothing is known to be durable.
     file: Option<MarkFile>,
     last: Mark,
+    /// Position in the log that the last mark which could be written says.
+    written: i64,
 }
 
 /// Reads the mark of the store in `folder`: the newer of the slots that are whole.
@@ -148,7 +151,7 @@ impl MarkFile {
             File::open(folder)?.sync_all()?;
         }
         let sequence = newest(&file)?.map_or(0, |(sequence, _)| sequence);
-        Ok(Self { file, sequence })
+        Ok(Self { file: Arc::new(file), sequence })
     }
 
     /// Writes a mark over the older slot. Not synced: what is late says less, never more.
@@ -169,15 +172,17 @@ impl Marks {
     /// A mark that cannot be written costs strength and nothing else.
     pub(crate) fn write(&mut self, how: impl FnOnce(Mark) -> Mark) {
         self.last = how(self.last);
-        if let Some(file) = &mut self.file
-            && let Err(error) = file.write(self.last)
-        {
-            tracing::warn!(%error, "the mark cannot be written");
+        match self.file.as_mut().map(|file| file.write(self.last)) {
+            None => {}
+            Some(Ok(())) => self.written = self.last.log,
+            Some(Err(error)) => tracing::warn!(%error, "the mark cannot be written"),
         }
     }
 
-    pub(crate) fn sync(&self) -> io::Result<()> {
-        self.file.as_ref().map_or(Ok(()), MarkFile::sync)
+    /// The file, if there is one, and the position in the log that its newest mark says, for it to be synced by whoever does not
+    /// hold this meanwhile.
+    pub(crate) fn unsynced(&self) -> Option<(Arc<File>, i64)> {
+        self.file.as_ref().map(|file| (Arc::clone(&file.file), self.written))
     }
 
     /// Marks from `first` on, which is written and synced, since the one before may say too much of a log that was opened since;
@@ -186,7 +191,7 @@ impl Marks {
         let last = if is_durable { first } else { Mark::NOTHING };
         file.write(last)?;
         file.sync()?;
-        Ok(Self { file: is_durable.then_some(file), last })
+        Ok(Self { file: is_durable.then_some(file), last, written: last.log })
     }
 }
 

@@ -38,21 +38,26 @@ impl Space {
             return Ok(());
         }
         *seen = None;
-        if let Ok(Some(told)) = shortage(&self.folder, self.reserve_bytes) {
+        if let Ok(Some(told)) = shortage(&self.folder, self.reserve_bytes, 0) {
             return Err(StoreError::Full(told));
         }
         *seen = Some(Instant::now());
         Ok(())
     }
+
+    /// Whether so many bytes could be written and the reserve be left. A disk that cannot be asked may have room.
+    pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
+        !matches!(shortage(&self.folder, self.reserve_bytes, bytes), Ok(Some(_)))
+    }
 }
 
-fn shortage(folder: &Path, reserve_bytes: u64) -> io::Result<Option<String>> {
-    if reserve_bytes == 0 {
+fn shortage(folder: &Path, reserve_bytes: u64, wanted: u64) -> io::Result<Option<String>> {
+    if reserve_bytes == 0 && wanted == 0 {
         return Ok(None);
     }
     let disk = fs2::statvfs(folder)?;
     let reserve = reserve_bytes.min(disk.total_space() / DISK_PART);
-    let left = disk.available_space();
+    let left = disk.available_space().saturating_sub(wanted);
     Ok((left < reserve).then(|| {
         format!("the disk of the store has {left} bytes left, less than the reserve of {reserve} bytes")
     }))
@@ -72,5 +77,8 @@ mod tests {
         let expected = disk.available_space() < twentieth;
         assert_eq!(check(folder.path(), u64::MAX).is_err(), expected, "no more than a twentieth of the disk");
         assert!(check(&folder.path().join("gone"), u64::MAX).is_ok());
+        let space = Space::new(folder.path(), 1 << 20);
+        assert!(!space.has_room_for(disk.total_space()));
+        assert_eq!(space.has_room_for(1 << 20), disk.available_space() >= 2 << 20);
     }
 }

@@ -9,7 +9,7 @@
 //! and lie behind that place as well, or a start would look for tears in front of it.
 //!
 //! **Segments that are missing** were freed and are used anew: what they said of a page was replaced by a message further on, and
-//! that was synced before (`README.md`, point 10). Whether that message is in front of the place or behind it, a start reads it.
+//! that was synced before (`README.md`, point 10). If that message is in front of the place it is read here, else by a start.
 //! Only where a page has no beginning at all there can be no snapshot; some log later there can.
 //!
 //! **Damage.** A start does not look at what lies in front of its snapshot. So nothing may lie there that a start would refuse:
@@ -26,16 +26,17 @@ use super::{
     SNAPSHOT, UNFINISHED, names,
     pages::{Page, Pages, Part, Writing, odd},
 };
-use crate::{
-    engine_log::{
-        self, HEADER_BYTES, KIND_BATCH, KIND_CANCELED, KIND_COUNTER, KIND_FREE, KIND_LINK, KIND_META,
-        KIND_NODE, Message, SEGMENT_BYTES,
-    },
-    tail,
+use crate::engine_log::{
+    self, HEADER_BYTES, KIND_BATCH, KIND_CANCELED, KIND_COUNTER, KIND_FREE, KIND_LINK, KIND_META, KIND_NODE,
+    Message, SEGMENT_BYTES,
 };
 
 /// Pages between two looks whether it shall go on.
 const LOOK_PAGES: u64 = 4096;
+/// Pages whose changes are held in memory, at most, some 200 bytes each: a snapshot that would need more ends sooner.
+const CHANGED_PAGES_MAX: usize = 1 << 20;
+/// Bytes that are looked at to tell a free segment, which is all zeros.
+const FREE_LOOK_BYTES: usize = 4096;
 
 /// A snapshot that is whole and durable, but has no name yet.
 #[derive(Debug)]
@@ -51,26 +52,37 @@ pub(crate) struct Unnamed {
 /// that is there. The engine may be open. `goes_on` is asked again and again whether it shall.
 pub(crate) fn advance(engine: &Path, synced: i64, goes_on: &dyn Fn() -> bool) -> io::Result<Option<Unnamed>> {
     let from = engine_log::snapshot_end(engine)?;
-    let to = engine_log::base(synced + 1);
+    let mut to = engine_log::base(synced + 1);
     if to <= from {
         return Ok(None);
     }
-    let file = File::open(engine.join("db"))?;
     let mut changes = Changes { from, synced, ..Changes::default() };
-    let mut segment = vec![0; SEGMENT_BYTES];
-    for (position, offset) in segments(&file, engine_log::base(from), to)? {
+    let log = Log { file: File::open(engine.join("db"))?, goes_on };
+    let mut buffer = vec![0; SEGMENT_BYTES];
+    for (position, offset) in log.segments(engine_log::base(from), to)? {
         go_on(goes_on)?;
-        changes.read(&file, position, offset, &mut segment)?;
+        if changes.pages.len() > CHANGED_PAGES_MAX && position > from {
+            to = position;
+            break;
+        }
+        changes.read(&log, position, offset, &mut buffer)?;
     }
     let path = engine.join(format!("{}{UNFINISHED}", name(to)));
-    let written = changes.write(engine, &path, to, goes_on);
-    match written {
+    match changes.write(engine, &path, to, goes_on) {
         Ok(Some(bytes)) => Ok(Some(Unnamed { engine: engine.to_owned(), position: to, bytes })),
         not => {
             // The next start removes it if this fails.
             let _ = fs::remove_file(&path);
             not.map(|_| None)
         }
+    }
+}
+
+/// Length of the snapshot that is there, in bytes; 0 if there is none.
+pub(crate) fn length(engine: &Path) -> io::Result<u64> {
+    match engine_log::snapshot_end(engine)? {
+        0 => Ok(0),
+        from => Ok(fs::metadata(engine.join(name(from)))?.len()),
     }
 }
 
@@ -98,31 +110,62 @@ fn name(position: i64) -> String {
     format!("{SNAPSHOT}{position:016X}")
 }
 
-/// The segments that begin in this part of the log, in its order: where they begin and where they stand in the main file.
-fn segments(file: &File, from: i64, to: i64) -> io::Result<BTreeMap<i64, u64>> {
-    let mut found = BTreeMap::new();
-    let mut present = Vec::new();
-    for segment in tail::segments(file)? {
-        present.push(segment.offset);
-        let position = segment.position.cast_signed();
-        if (from..to).contains(&position) {
-            found.insert(position, segment.offset);
+/// The engine's main file.
+struct Log<'a> {
+    file: File,
+    goes_on: &'a dyn Fn() -> bool,
+}
+
+impl Log<'_> {
+    /// The segments that begin in this part of the log, in its order: where they begin and where they stand in the file.
+    fn segments(&self, from: i64, to: i64) -> io::Result<BTreeMap<i64, u64>> {
+        let mut found = BTreeMap::new();
+        let mut headless = Vec::new();
+        let length = self.file.metadata()?.len();
+        for offset in (0..length).step_by(SEGMENT_BYTES) {
+            go_on(self.goes_on)?;
+            let position = match self.header(offset)? {
+                Some(position) => position,
+                None => match self.message(offset)? {
+                    Some(message) if (from..to).contains(&message.lsn()) => {
+                        headless.push((message.lsn(), offset));
+                        continue;
+                    }
+                    _ => continue,
+                },
+            };
+            if (from..to).contains(&position) && found.insert(position, offset).is_some() {
+                return Err(odd(&format!("a segment of log position {position} stands twice in the log")));
+            }
+        }
+        match headless.iter().find(|(position, _)| !found.contains_key(position)) {
+            Some((_, offset)) => Err(misfit("the header of a segment", *offset)),
+            None => Ok(found),
         }
     }
-    let mut bytes = vec![0; SEGMENT_BYTES];
-    let length = file.metadata()?.len();
-    for offset in (0..length).step_by(SEGMENT_BYTES).filter(|offset| !present.contains(offset)) {
-        // A free one is all zeros.
-        let message =
-            engine_log::read(file, offset, &mut bytes)?.get(HEADER_BYTES..).and_then(engine_log::message);
-        if let Some(message) = message
-            && (from..to).contains(&message.lsn())
-            && !found.contains_key(&message.lsn())
-        {
-            return Err(odd("the header of a segment does not fit its check sum"));
-        }
+
+    /// Which position the header at `offset` says, if it is sound.
+    fn header(&self, offset: u64) -> io::Result<Option<i64>> {
+        let mut bytes = [0; HEADER_BYTES];
+        engine_log::read(&self.file, offset, &mut bytes)?;
+        Ok(engine_log::header(&bytes).map(|(position, _)| position))
     }
-    Ok(found)
+
+    /// The first message of the segment at `offset`, which has no header.
+    fn message(&self, offset: u64) -> io::Result<Option<Message>> {
+        let mut bytes = vec![0; FREE_LOOK_BYTES];
+        if engine_log::read(&self.file, offset, &mut bytes)?.iter().all(|byte| *byte == 0) {
+            return Ok(None);
+        }
+        bytes.resize(SEGMENT_BYTES, 0);
+        let bytes = engine_log::read(&self.file, offset, &mut bytes)?;
+        Ok(bytes.get(HEADER_BYTES..).and_then(engine_log::message))
+    }
+}
+
+/// That something in the log is not what was written.
+fn misfit(what: &str, offset: u64) -> io::Error {
+    odd(&format!("{what} at offset {offset} of sled/db does not fit its check sum"))
 }
 
 /// What a part of the log says of pages.
@@ -133,8 +176,6 @@ struct Changes {
     /// Up to where the log is synced.
     synced: i64,
     pages: BTreeMap<u64, Changed>,
-    /// What cannot be told in a snapshot, if anything.
-    untold: Option<&'static str>,
 }
 
 /// What it says of one.
@@ -147,32 +188,35 @@ struct Changed {
 }
 
 impl Changes {
-    fn read(&mut self, file: &File, position: i64, offset: u64, segment: &mut [u8]) -> io::Result<()> {
+    fn read(&mut self, log: &Log<'_>, position: i64, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let number = position.cast_unsigned() / SEGMENT_BYTES as u64;
-        let bytes = engine_log::read(file, offset, segment)?;
-        // Nothing is taken of a segment before all of it is known to be what it was.
-        let end = engine_log::each_message(bytes, number, |_, _, _| {});
-        let header = |bytes: &[u8]| bytes.first_chunk().and_then(engine_log::header);
-        let is_it = |bytes: &[u8]| header(bytes).is_some_and(|(begin, _)| begin == position);
-        let mut now = [0; HEADER_BYTES];
-        if !is_it(bytes) || !is_it(engine_log::read(file, offset, &mut now)?) {
-            // It is used anew since its header was read.
-            return Ok(());
-        }
-        if !end.is_filled {
-            return Err(odd("a message of the log does not fit its check sum"));
-        }
-        engine_log::each_message(bytes, number, |at, message, body| {
+        let bytes = engine_log::read(&log.file, offset, buffer)?;
+        let mut seen = Vec::new();
+        let end = engine_log::each_message(bytes, number, |at, message, body| {
             let begin = position + at as i64;
             if begin >= self.from {
                 let part = Part { position: begin, offset: offset + at as u64, size: message.length as u64 };
-                self.see(message, body, part);
+                seen.push((message, part, body.first_chunk().map(|last| i64::from_le_bytes(*last))));
             }
         });
-        self.untold.map_or(Ok(()), |why| Err(odd(why)))
+        let begins = bytes.first_chunk().and_then(engine_log::header).map(|(begins, _)| begins);
+        if begins != Some(position) || !end.is_filled {
+            // It may be used anew since its header was read; but then it has a sound one, or is no more.
+            let is_gone = log.file.metadata()?.len() <= offset;
+            return match log.header(offset)? {
+                Some(now) if now != position => Ok(()),
+                None if is_gone => Ok(()),
+                _ => Err(misfit("a message or header", offset + end.at as u64)),
+            };
+        }
+        for (message, part, last) in seen {
+            self.see(message, part, last)?;
+        }
+        Ok(())
     }
 
-    fn see(&mut self, message: Message, body: &[u8], part: Part) {
+    /// Takes in a message; the first eight bytes of its body are the number `last`.
+    fn see(&mut self, message: Message, part: Part, last: Option<i64>) -> io::Result<()> {
         match message.kind {
             KIND_NODE | KIND_META | KIND_COUNTER => {
                 let page = self.pages.entry(message.page).or_default();
@@ -186,14 +230,12 @@ impl Changes {
             }
             KIND_LINK => self.pages.entry(message.page).or_default().added.push(part),
             KIND_CANCELED => {}
-            KIND_BATCH => {
-                let last = body.first_chunk().map(|last| i64::from_le_bytes(*last));
-                if last.is_none_or(|last| last > self.synced) {
-                    self.untold = Some("a batch is not synced to its end");
-                }
-            }
-            _ => self.untold = Some("a message stands in a file of its own"),
+            // Its last message.
+            KIND_BATCH if last.is_some_and(|last| last <= self.synced) => {}
+            KIND_BATCH => return Err(odd("a batch is not synced to its end")),
+            _ => return Err(odd("a message stands in a file of its own")),
         }
+        Ok(())
     }
 
     /// Writes the snapshot up to `to` that follows from the one there, into the file `path`; how long it is. None if a page has no
@@ -230,6 +272,9 @@ impl Changes {
             changed.apply(&mut page)?;
             writing.put(&page)?;
             number += 1;
+            if number.is_multiple_of(LOOK_PAGES) {
+                go_on(goes_on)?;
+            }
         }
         writing.end().map(Some)
     }
@@ -350,15 +395,19 @@ mod tests {
         let begun: &[Of] = &[(KIND_META, 0, b""), (KIND_NODE, 1, b"")];
         let far: &'static [u8] = &[0, 0, 0, 0, 1, 0, 0, 0];
         let near: &'static [u8] = &[9, 0, 0, 0, 0, 0, 0, 0];
-        let cases: [(&[Of], Option<&str>); 4] = [
+        const END: [u8; 8] = (2 * SEGMENT + 9).to_le_bytes();
+        const BEYOND: [u8; 8] = (2 * SEGMENT + 10).to_le_bytes();
+        let cases: [(&[Of], Option<&str>); 6] = [
             (&[(KIND_BATCH, 9, near), (KIND_LINK, 1, b"")], None),
+            (&[(KIND_BATCH, 9, &END), (KIND_LINK, 1, b"")], None),
+            (&[(KIND_BATCH, 9, &BEYOND), (KIND_LINK, 1, b"")], Some("a batch is not synced to its end")),
             (&[(KIND_BATCH, 9, far), (KIND_LINK, 1, b"")], Some("a batch is not synced to its end")),
             (&[(KIND_BATCH, 9, b"short"), (KIND_LINK, 1, b"")], Some("a batch is not synced to its end")),
             (&[(KIND_NODE + 1, 1, near)], Some("a message stands in a file of its own")),
         ];
         for (messages, expected) in cases {
             let (_folder, engine) = log(&[Some(begun), Some(messages)]);
-            let found = advanced(&engine, 2 * SEGMENT).map_err(|error| error.to_string());
+            let found = advanced(&engine, 2 * SEGMENT + 9).map_err(|error| error.to_string());
             assert_eq!(found.map(|found| found.is_some()), expected.map_or(Ok(true), |why| Err(why.into())));
             assert_eq!(names(&engine).unwrap().is_empty(), expected.is_some());
         }
@@ -387,8 +436,45 @@ mod tests {
             assert!(error.to_string().contains("does not fit its check sum"), "{place}: {error}");
             assert!(names(&engine).unwrap().is_empty());
         }
+        let twice = [&whole[..], &whole[..SEGMENT_BYTES]].concat();
+        fs::write(engine.join("db"), twice).unwrap();
+        assert!(advanced(&engine, 3 * SEGMENT).unwrap_err().to_string().contains("stands twice"));
         fs::write(engine.join("db"), whole).unwrap();
         assert_eq!(advanced(&engine, 3 * SEGMENT).unwrap().unwrap().1.len(), 2);
+    }
+
+    #[test]
+    fn a_segment_that_is_used_anew_meanwhile_counts_as_missing() {
+        let begun: &[Of] = &[(KIND_META, 0, b"beginning"), (KIND_NODE, 1, b"beginning")];
+        let anew = segment_of(5 * SEGMENT, &[(KIND_NODE, 1, b"anew")]);
+        let mut mixed = anew.clone();
+        // The header is written, what follows is not yet.
+        let old = segment_of(SEGMENT, &[(KIND_NODE, 1, b"old"), (KIND_NODE, 1, b"older")]);
+        mixed[HEADER_BYTES..].copy_from_slice(&old[HEADER_BYTES..]);
+        let mut damaged = anew.clone();
+        damaged[2] ^= 1;
+        for (now, is_fine) in [(anew, true), (mixed, true), (Vec::new(), true), (damaged, false)] {
+            let (_folder, engine) = log(&[Some(begun), Some(&[(KIND_NODE, 1, b"old")])]);
+            let from = fs::read(engine.join("db")).unwrap();
+            let looks = std::cell::Cell::new(0);
+            // Once for each segment, before its header is read and once more before its messages are.
+            let goes_on = || {
+                looks.set(looks.get() + 1);
+                if looks.get() == 4 {
+                    fs::write(engine.join("db"), [&from[..SEGMENT_BYTES], &now].concat()).unwrap();
+                }
+                true
+            };
+            let found = advance(&engine, 2 * SEGMENT, &goes_on);
+            assert_eq!(found.is_ok(), is_fine, "{found:?}");
+            if let Ok(found) = found {
+                found.unwrap().name().unwrap();
+                let mut pages = Pages::open(&engine.join(name(2 * SEGMENT))).unwrap();
+                let mut page_of = Page::default();
+                assert!(pages.next(&mut page_of).unwrap() && pages.next(&mut page_of).unwrap());
+                assert_eq!(page_of, page(&[(HEADER + 9 + MESSAGE, 17)]));
+            }
+        }
     }
 
     #[test]

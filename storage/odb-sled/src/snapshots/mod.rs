@@ -14,7 +14,7 @@
 mod advance;
 mod pages;
 
-pub(crate) use advance::{Unnamed, advance};
+pub(crate) use advance::{Unnamed, advance, length};
 
 use std::{
     fs::{self, File},

@@ -36,13 +36,14 @@ use super::{
     session::{How, Promise, Session},
 };
 use crate::{
+    bell::Bell,
     config::{Durability, SledConfig},
     folder::Folder,
     journal,
     space::Space,
     sync::Syncer,
     tear,
-    trouble::{Awake, Bell, Cause, Trouble},
+    trouble::{Awake, Cause, Trouble},
 };
 
 /// Pauses between attempts to go on, doubling from the first to the last.
@@ -108,6 +109,7 @@ impl Keeper {
         let how = How {
             cache_bytes: config.cache_bytes,
             replay_bytes: config.replay_bytes,
+            reserve_bytes: config.reserve_bytes,
             trust,
             is_durable: config.durability == Durability::Fsync,
         };

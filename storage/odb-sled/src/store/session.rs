@@ -18,7 +18,7 @@ use super::{
     check::{self, Trust},
     replay,
     sink::{Drain, STOP_PAUSE, Sink},
-    snapshotter::Snapshotter,
+    snapshotter::{self, Snapshotter},
 };
 use crate::{
     batch::Rows,
@@ -33,6 +33,7 @@ use crate::{
     pending::Pending,
     positions::Positions,
     rows, snapshots,
+    space::Space,
     sync::Syncer,
     table::Table,
     tail, tear,
@@ -77,6 +78,8 @@ pub(super) struct How {
     pub cache_bytes: u64,
     /// Log between two of its snapshots, in bytes; 0 for none but those of starts.
     pub replay_bytes: u64,
+    /// Free space that snapshots leave, in bytes.
+    pub reserve_bytes: u64,
     /// What is believed of the files.
     pub trust: Trust,
     /// Whether what is acknowledged is durable, so that the mark may say so.
@@ -212,9 +215,13 @@ impl Session {
             session.drain = Some(Drain::start(Arc::clone(&session.sink))?);
         }
         if is_drained && how.is_durable && how.replay_bytes > 0 {
-            let (engine, trouble) = (Arc::clone(&session.sink.engine), Arc::clone(&session.trouble));
-            let folder = folder.path().to_owned();
-            session.snapshotter = Some(Snapshotter::start(engine, trouble, folder, path, how.replay_bytes)?);
+            session.snapshotter = Snapshotter::start(snapshotter::Work {
+                engine: Arc::clone(&session.sink.engine),
+                trouble: Arc::clone(&session.trouble),
+                space: Space::new(&path, how.reserve_bytes),
+                folder: path,
+                every: how.replay_bytes,
+            });
         }
         session.replay(found.records)?;
         let epoch = match error::guarded(|| epoch_of(session.table.get(keys::epoch()))) {
@@ -284,7 +291,9 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        drop(self.snapshotter.take());
+        if let Some(snapshotter) = &self.snapshotter {
+            snapshotter.stop();
+        }
         self.positions.stop();
         while !self.positions.has_stopped() {
             self.sink.engine.wake();
@@ -292,6 +301,7 @@ impl Drop for Session {
         }
         self.positions.close();
         drop(self.drain.take());
+        drop(self.snapshotter.take());
         if self.trouble.cause().is_some() {
             return;
         }

@@ -1,22 +1,14 @@
 //! Writes snapshots of the engine while it is open, on a thread of its own: what a start has to read of the log stays bounded.
 
-use std::{
-    io,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::JoinHandle,
-    time::Duration,
-};
+use std::{io, path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
 
-use lochan_storage_odb::{StoreError, WRITER_POINT};
+use lochan_storage_odb::WRITER_POINT;
 
 use crate::{
     engine::Engine,
-    engine_log, mark,
+    engine_log,
     snapshots::{self, Unnamed},
+    space::Space,
     trouble::Trouble,
 };
 
@@ -24,52 +16,53 @@ use crate::{
 const LOOK_PAUSE: Duration = Duration::from_secs(60);
 /// Log for a byte of a snapshot, at least, in bytes: of a large store one is not written for every little.
 const LOG_BYTES_PER_BYTE: u64 = 8;
-/// Part of the wait for the next one after which one is tried again.
-const AGAIN_PART: u64 = 8;
+/// Part of the log since the last one after which one is tried again that could not be written.
+const AGAIN_PART: u64 = 4;
+/// How often one cannot be written, for the same reason, before it is told: that may be a matter of the moment.
+const UNTOLD_FAILURES: u32 = 1;
 
 /// The thread, which ends with this.
 pub(super) struct Snapshotter {
     engine: Arc<Engine>,
-    stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Work {
-    engine: Arc<Engine>,
-    stop: Arc<AtomicBool>,
-    trouble: Arc<Trouble>,
-    /// Folder of the store.
-    folder: PathBuf,
+/// What it works with.
+pub(super) struct Work {
+    pub engine: Arc<Engine>,
+    /// Ends it when there is one.
+    pub trouble: Arc<Trouble>,
+    pub space: Space,
     /// Folder of the engine's files.
-    files: PathBuf,
+    pub folder: PathBuf,
     /// Log between two snapshots, in bytes.
-    every: u64,
+    pub every: u64,
 }
 
 impl Snapshotter {
-    /// Writes one for every so many bytes of log, until there is a `trouble`.
-    pub(super) fn start(
-        engine: Arc<Engine>,
-        trouble: Arc<Trouble>,
-        folder: PathBuf,
-        files: PathBuf,
-        every: u64,
-    ) -> Result<Self, StoreError> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let work =
-            Work { engine: Arc::clone(&engine), stop: Arc::clone(&stop), trouble, folder, files, every };
-        let thread = std::thread::Builder::new().name("lochan-snapshot".into()).spawn(move || work.run());
-        let thread = thread.map_err(|error| StoreError::Open(format!("cannot start a thread: {error}")))?;
-        Ok(Self { engine, stop, thread: Some(thread) })
+    /// Starts it; without one a start reads more, and that is all.
+    pub(super) fn start(work: Work) -> Option<Self> {
+        let engine = Arc::clone(&work.engine);
+        match std::thread::Builder::new().name("lochan-snapshot".into()).spawn(move || work.run()) {
+            Ok(thread) => Some(Self { engine, thread: Some(thread) }),
+            Err(error) => {
+                tracing::warn!(%error, "no thread for snapshots of the engine can be started");
+                None
+            }
+        }
+    }
+
+    /// Tells it to end.
+    pub(super) fn stop(&self) {
+        self.engine.went_on.stop();
     }
 }
 
 impl Drop for Snapshotter {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
-        self.engine.went_on.ring();
+        self.stop();
         if let Some(thread) = self.thread.take() {
-            // Without it starts take longer, and that is all.
+            // Its panics would have been reported where they happened.
             let _ = thread.join();
         }
     }
@@ -77,8 +70,10 @@ impl Drop for Snapshotter {
 
 impl Work {
     fn run(&self) {
-        let begin = engine_log::snapshot_end(&self.files).unwrap_or_default();
-        let mut due = begin.saturating_add_unsigned(self.every);
+        let begin = engine_log::snapshot_end(&self.folder).unwrap_or_default();
+        let mut due =
+            begin.saturating_add_unsigned(self.pause(snapshots::length(&self.folder).unwrap_or_default()));
+        let mut failed = (String::new(), 0);
         while self.goes_on() {
             let synced = self.engine.synced();
             if synced < due {
@@ -88,33 +83,55 @@ impl Work {
             due = match self.advance(synced) {
                 Ok(Some((position, bytes))) => {
                     tracing::debug!(position, bytes, "wrote a snapshot of the engine");
-                    position.saturating_add_unsigned(self.every.max(bytes.saturating_mul(LOG_BYTES_PER_BYTE)))
+                    failed.1 = 0;
+                    position.saturating_add_unsigned(self.pause(bytes))
                 }
-                Ok(None) => synced.saturating_add_unsigned(self.every / AGAIN_PART),
+                Ok(None) => self.again(synced),
+                Err(_) if !self.goes_on() => return,
                 Err(error) => {
-                    if self.goes_on() {
-                        tracing::warn!(%error, "no newer snapshot of the engine can be written: the next start may take longer");
+                    let why = error.to_string();
+                    failed = if failed.0 == why { (why, failed.1 + 1) } else { (why, 0) };
+                    if failed.1 == UNTOLD_FAILURES {
+                        tracing::warn!(
+                            why = failed.0,
+                            "no newer snapshot of the engine can be written: a start takes longer, and refuses a log that is damaged"
+                        );
                     }
-                    synced.saturating_add_unsigned(self.every / AGAIN_PART)
+                    self.again(synced)
                 }
             };
         }
     }
 
+    /// Log behind a snapshot of so many bytes until the next one.
+    fn pause(&self, bytes: u64) -> u64 {
+        self.every.max(bytes.saturating_mul(LOG_BYTES_PER_BYTE))
+    }
+
+    /// When one is tried again that could not be written. All since the last one is to be read then: the longer that is, the later.
+    fn again(&self, synced: i64) -> i64 {
+        let since = synced.saturating_sub(engine_log::snapshot_end(&self.folder).unwrap_or_default());
+        synced.saturating_add_unsigned((since.unsigned_abs() / AGAIN_PART).max(1))
+    }
+
     fn goes_on(&self) -> bool {
-        !self.stop.load(Ordering::Acquire) && self.trouble.cause().is_none()
+        !self.engine.went_on.is_stopped() && self.trouble.cause().is_none()
     }
 
     /// Writes one of what is synced; where it ends and how long it is, if that is farther than the last one.
     fn advance(&self, synced: i64) -> io::Result<Option<(i64, u64)>> {
-        let Some(unnamed) = snapshots::advance(&self.files, synced, &|| self.goes_on())? else {
+        // The old one is still there meanwhile.
+        let expected = snapshots::length(&self.folder)?.saturating_add(self.every / AGAIN_PART);
+        if !self.space.has_room_for(expected) {
+            return Ok(None);
+        }
+        let Some(unnamed) = snapshots::advance(&self.folder, synced, &|| self.goes_on())? else {
             return Ok(None);
         };
         let Unnamed { position, bytes, .. } = unnamed;
         tracing::trace!(target: WRITER_POINT, "summed up");
         // A start takes what follows the mark for what may be torn.
-        self.engine.sync_mark()?;
-        let is_marked = mark::read(&self.folder)?.is_some_and(|mark| mark.log >= position - 1);
+        let is_marked = self.engine.sync_mark()?.is_some_and(|log| log >= synced);
         if !is_marked || !self.goes_on() {
             unnamed.drop_it()?;
             return Ok(None);

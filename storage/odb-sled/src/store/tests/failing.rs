@@ -366,6 +366,7 @@ fn with_positions(
     let how = session::How {
         cache_bytes: config.cache_bytes,
         replay_bytes: config.replay_bytes,
+        reserve_bytes: config.reserve_bytes,
         trust: Trust::Marked,
         is_durable: true,
     };
