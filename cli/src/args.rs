@@ -4,6 +4,7 @@ pub mod key;
 pub mod mode;
 pub mod phrase;
 pub mod point;
+pub mod property;
 pub mod target;
 pub mod time;
 

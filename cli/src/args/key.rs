@@ -1,8 +1,6 @@
 //! Keys as people type them: dots separate elements, double quotes protect (`sales."a.b"`), `""` is a quote. What begins with
 //! a dot is the canonical form of Nessie (`.sales.a*.b`): no element is empty.
 
-use std::fmt::Write as _;
-
 use lochan_api_spec::nessie::model::ContentKey;
 
 /// Reads a key.
@@ -33,7 +31,7 @@ pub fn parse(text: &str) -> Result<ContentKey, String> {
 
 /// The first element and what stands behind its dot.
 fn element(text: &str) -> Result<(String, Option<&str>), String> {
-    let Some(mut quoted) = text.strip_prefix('"') else {
+    if !text.starts_with('"') {
         let (element, rest) = match text.split_once('.') {
             Some((element, rest)) => (element, Some(rest)),
             None => (text, None),
@@ -42,24 +40,35 @@ fn element(text: &str) -> Result<(String, Option<&str>), String> {
             return Err(format!("a quote must open an element, not stand inside one: {text}"));
         }
         return Ok((element.to_owned(), rest));
-    };
-    let mut element = String::new();
+    }
+    let (element, behind) = unquoted(text).ok_or_else(|| format!("a quote is not closed: {text}"))?;
+    match behind.strip_prefix('.') {
+        Some(rest) => Ok((element, Some(rest))),
+        None if behind.is_empty() => Ok((element, None)),
+        None => Err(format!("a dot must follow a closed quote: {text}")),
+    }
+}
+
+/// What stands between double quotes at the begin of a text, and what behind them; `None` where they are not closed.
+pub fn unquoted(text: &str) -> Option<(String, &str)> {
+    let mut quoted = text.strip_prefix('"')?;
+    let mut out = String::new();
     loop {
-        let Some((inside, behind)) = quoted.split_once('"') else {
-            return Err(format!("a quote is not closed: {text}"));
-        };
-        element.push_str(inside);
-        if let Some(more) = behind.strip_prefix('"') {
-            element.push('"');
-            quoted = more;
-        } else if behind.is_empty() {
-            return Ok((element, None));
-        } else if let Some(rest) = behind.strip_prefix('.') {
-            return Ok((element, Some(rest)));
-        } else {
-            return Err(format!("a dot must follow a closed quote: {text}"));
+        let (inside, behind) = quoted.split_once('"')?;
+        out.push_str(inside);
+        match behind.strip_prefix('"') {
+            Some(more) => {
+                out.push('"');
+                quoted = more;
+            }
+            None => return Some((out, behind)),
         }
     }
+}
+
+/// Writes a text between double quotes as [`unquoted`] reads it.
+pub fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 /// Writes a key as [`parse`] reads it.
@@ -70,8 +79,7 @@ pub fn show(key: &ContentKey) -> String {
             out.push('.');
         }
         if element.contains(['.', '"', '=']) || element.contains(char::is_whitespace) {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "\"{}\"", element.replace('"', "\"\""));
+            out.push_str(&quoted(element));
         } else {
             out.push_str(element);
         }

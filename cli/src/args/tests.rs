@@ -125,6 +125,23 @@ fn cherry_pick_phrases() {
 }
 
 #[test]
+fn properties() {
+    fn check(text: &str, name: &str, value: &str) {
+        assert_eq!(property::parse(text), Ok((name.to_owned(), value.to_owned())), "{text}");
+        assert_eq!(property::parse(&property::show(name, value)), Ok((name.to_owned(), value.to_owned())));
+    }
+    check("a=b", "a", "b");
+    check("a=", "a", "");
+    check("a=b=\"c\"", "a", "b=\"c\"");
+    check("a\"b=c", "a\"b", "c");
+    check("\"a=b\"=c", "a=b", "c");
+    check("\"say \"\"hi\"\"\"=c", "say \"hi\"", "c");
+    for bad in ["a", "\"a=b", "\"a\"", "\"a\"b=c"] {
+        assert!(property::parse(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn keys() {
     fn check(text: &str, elements: &[&str]) {
         let key = key::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));

@@ -10,11 +10,11 @@ use crate::args::point;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// Something else was expected.
-    #[error("expected {expected}, found {}", found.as_ref().map_or("the end".to_owned(), |word| format!("'{word}'")))]
+    #[error("expected {expected}, found {}", found.as_deref().unwrap_or("the end"))]
     Expected {
         /// What.
         expected: String,
-        /// The word that stands there.
+        /// The word that stands there, as it is told.
         found: Option<String>,
     },
     /// Text that is no time.
@@ -56,7 +56,8 @@ impl<'a> Cursor<'a> {
 
     /// The error of something else being here.
     pub fn trouble(&self, expected: impl Into<String>) -> Trouble {
-        let found = self.words.first().map(|word| word.text.clone());
+        let quotes = |word: &Word| if word.quoted { " in quotes" } else { "" };
+        let found = self.words.first().map(|word| format!("'{}'{}", word.text, quotes(word)));
         Trouble::Expected { expected: expected.into(), found }
     }
 
@@ -152,27 +153,33 @@ impl<'a> Cursor<'a> {
 
     /// Takes `k = v [AND k = v]*`; the sign may stand beside either word.
     pub fn assignments(&mut self) -> Result<Vec<(String, String)>, Trouble> {
-        let mut found = Vec::new();
-        loop {
-            let first = self.word("name = value")?;
-            let (name, value) = match first.split_once('=') {
-                Some((name, "")) => (name.to_owned(), self.word("a value")?),
-                Some((name, value)) => (name.to_owned(), value.to_owned()),
-                None => {
-                    let sign = self.word("=")?;
-                    match sign.strip_prefix('=') {
-                        Some("") => (first, self.word("a value")?),
-                        Some(value) => (first, value.to_owned()),
-                        None => {
-                            return Err(Trouble::Expected { expected: "=".to_owned(), found: Some(sign) });
-                        }
-                    }
-                }
-            };
-            found.push((name, unquoted(&value)));
-            if !self.keyword("AND") {
-                return Ok(found);
+        let mut found = vec![self.assignment()?];
+        while self.keyword("AND") {
+            found.push(self.assignment()?);
+        }
+        Ok(found)
+    }
+
+    fn assignment(&mut self) -> Result<(String, String), Trouble> {
+        let trouble = self.trouble("name = value");
+        let first = self.next().ok_or_else(|| trouble.clone())?;
+        let (name, value) = match first.at_sign() {
+            Some((name, _)) if name.is_empty() => return Err(trouble),
+            Some(parts) => parts,
+            None => (first.clone(), self.sign()?),
+        };
+        let value = if value.is_empty() { self.word("a value")? } else { value.text };
+        Ok((name.text, value))
+    }
+
+    /// Takes a word that begins with `=`; what stands behind the sign.
+    fn sign(&mut self) -> Result<Word, Trouble> {
+        match self.words.first().and_then(Word::at_sign) {
+            Some((before, behind)) if before.is_empty() => {
+                self.next();
+                Ok(behind)
             }
+            _ => Err(self.trouble("=")),
         }
     }
 
@@ -200,10 +207,4 @@ impl<'a> Cursor<'a> {
 
 fn is(word: &Word, keyword: &str) -> bool {
     !word.quoted && word.text.eq_ignore_ascii_case(keyword)
-}
-
-/// `k="v"` is one word whose quotes were kept.
-fn unquoted(value: &str) -> String {
-    let inside = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
-    inside.unwrap_or(value).to_owned()
 }

@@ -85,6 +85,7 @@ pub fn all() -> String {
     out.push_str(
         "\nat: AT [COMMIT] hash, ~1, ^2 or both; AT [TIMESTAMP] 2026-05-01T10:20:30Z\n\
          A statement ends at `;` or with its line; a backslash goes on with the next one.\n\
+         What stands in quotes (' or \" or `) is taken as it is: blanks, keywords, `=`.\n\
          Where no branch is named, the one is meant that USE chose.\n",
     );
     out

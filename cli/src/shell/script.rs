@@ -5,6 +5,7 @@
 //! `ON`, `FROM` …). What stands behind `#`, or `--` and a blank, at the begin of a line is a remark.
 
 use super::statement;
+use crate::args::key;
 
 /// Words that begin no statement: a line that begins with one belongs to the line before.
 const CONTINUATIONS: [&str; 18] = [
@@ -129,60 +130,92 @@ fn continues(line: &str) -> bool {
 /// A word of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// What it says, without the quotes around it.
+    /// What it says.
+    ///
+    /// Quotes around it, or around all that stands behind its `=`, only hold it together. Elsewhere they belong to it, and all
+    /// three kinds are double quotes: ``sales.`a.b` `` is the key `sales."a.b"`.
     pub text: String,
-    /// Whether quotes stand around it: it is no keyword then.
+    /// Whether something in it stands in quotes: it is no keyword then.
     pub quoted: bool,
+    pieces: Vec<Piece>,
 }
 
-/// Cuts a statement into words, at blanks outside of quotes.
-///
-/// Quotes around a word, or around the value of `--name=`, only hold it together. Inside a word they belong to it, and all three
-/// kinds are double quotes: ``sales.`a.b` `` is the key `sales."a.b"`.
+/// A part of a word that stands in quotes, or outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Piece {
+    text: String,
+    quoted: bool,
+}
+
+impl Word {
+    fn of(pieces: Vec<Piece>) -> Self {
+        let (mut text, mut begins) = (String::new(), true);
+        let mut rest = pieces.iter().peekable();
+        while let Some(piece) = rest.next() {
+            // `"a.b".c` is a key whose first element is quoted.
+            let goes_on = rest.peek().is_some_and(|next| !next.quoted && next.text.starts_with('.'));
+            if piece.quoted && (goes_on || !begins) {
+                text.push_str(&key::quoted(&piece.text));
+            } else {
+                text.push_str(&piece.text);
+            }
+            begins = !piece.quoted && ends_with_sign(&piece.text);
+        }
+        Self { text, quoted: pieces.iter().any(|piece| piece.quoted), pieces }
+    }
+
+    /// Whether nothing stands there, not even quotes.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// What stands before and behind its first `=` outside of quotes.
+    pub fn at_sign(&self) -> Option<(Self, Self)> {
+        let at = self.pieces.iter().position(|piece| !piece.quoted && piece.text.contains('='))?;
+        let (before, behind) = self.pieces.get(at)?.text.split_once('=')?;
+        let part = |text: &str| (!text.is_empty()).then(|| Piece { text: text.to_owned(), quoted: false });
+        let name = self.pieces.iter().take(at).cloned().chain(part(before));
+        let value = part(behind).into_iter().chain(self.pieces.iter().skip(at + 1).cloned());
+        Some((Self::of(name.collect()), Self::of(value.collect())))
+    }
+}
+
+/// Whether a value begins behind this text: `==` and its like compare.
+fn ends_with_sign(text: &str) -> bool {
+    text.strip_suffix('=').is_some_and(|name| !name.ends_with(['=', '!', '<', '>']))
+}
+
+/// Cuts a statement into words, at blanks outside of quotes. A quote twice inside of its like is one.
 pub fn words(statement: &str) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
-    let mut chars = statement.chars();
-    let (mut text, mut begun, mut quoted) = (String::new(), false, false);
+    let mut words = Vec::new();
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut chars = statement.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             c if c.is_whitespace() => {
-                if begun {
-                    words.push(Word { text: std::mem::take(&mut text), quoted });
+                if !pieces.is_empty() {
+                    words.push(Word::of(std::mem::take(&mut pieces)));
                 }
-                (begun, quoted) = (false, false);
             }
             '\'' | '"' | '`' => {
-                let around = text.is_empty() || (text.starts_with("--") && text.ends_with('='));
-                let keep = !around;
-                quoted |= text.is_empty();
-                begun = true;
-                if keep {
-                    text.push('"');
-                }
+                let mut text = String::new();
                 while let Some(inside) = chars.next() {
                     match inside {
-                        inside if inside == c => break,
+                        inside if inside == c && chars.next_if_eq(&c).is_none() => break,
                         '\\' if c == '"' => text.extend(chars.next()),
                         inside => text.push(inside),
                     }
                 }
-                if keep {
-                    text.push('"');
-                } else if around && chars.as_str().starts_with('.') {
-                    // `"a.b".c` is a key whose first element is quoted.
-                    let plain = std::mem::take(&mut text);
-                    text = format!("\"{}\"", plain.replace('"', "\"\""));
-                    quoted = false;
-                }
+                pieces.push(Piece { text, quoted: true });
             }
-            c => {
-                begun = true;
-                text.push(c);
-            }
+            c => match pieces.last_mut().filter(|piece| !piece.quoted) {
+                Some(piece) => piece.text.push(c),
+                None => pieces.push(Piece { text: c.to_string(), quoted: false }),
+            },
         }
     }
-    if begun {
-        words.push(Word { text, quoted });
+    if !pieces.is_empty() {
+        words.push(Word::of(pieces));
     }
     words
 }

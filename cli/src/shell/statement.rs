@@ -6,7 +6,7 @@ use lochan_api_spec::syntax::{Instant, RefSpec};
 
 use super::grammar::{Cursor, Trouble};
 use super::help::is_statement;
-use crate::args::{Cli, mode, point};
+use crate::args::{Cli, mode, point, property};
 use crate::commands::cel;
 
 /// What a statement asks for.
@@ -127,7 +127,7 @@ fn create(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
         let mut argv = line(&["content", "commit", "--namespace", "--new", &format!("--put={key}")]);
         on(words, &mut argv)?;
         if words.keyword("SET") {
-            argv.extend(words.assignments()?.into_iter().map(|(k, v)| format!("--property={k}={v}")));
+            properties(words, &mut argv)?;
         }
         return Ok(command(argv));
     };
@@ -153,7 +153,7 @@ fn alter(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
     let mut argv = line(&["content", "alter"]);
     on(words, &mut argv)?;
     if words.keyword("SET") {
-        argv.extend(words.assignments()?.into_iter().map(|(k, v)| format!("--property={k}={v}")));
+        properties(words, &mut argv)?;
     }
     if words.keyword("REMOVE") {
         for name in words.listed("a property")? {
@@ -267,7 +267,10 @@ fn merge(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
     }
     if words.keyword("BEHAVIORS") {
         for (key, mode) in words.assignments()? {
-            argv.push(format!("--key-mode={key}={mode}"));
+            let known = mode::NAMES.iter().find(|known| known.eq_ignore_ascii_case(&mode));
+            let wrong =
+                || Trouble::Expected { expected: mode::NAMES.join(", "), found: Some(format!("'{mode}'")) };
+            argv.push(format!("--key-mode={key}={}", known.ok_or_else(wrong)?));
         }
     }
     Ok(command(with_words(argv, [source.to_string()])))
@@ -304,6 +307,13 @@ fn revert(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
         argv.push("--allow-deletes".to_owned());
     }
     Ok(command(with_words(argv, keys)))
+}
+
+/// `k = v [AND k = v]*`
+fn properties(words: &mut Cursor<'_>, argv: &mut Vec<String>) -> Result<(), Trouble> {
+    let set = words.assignments()?;
+    argv.extend(set.iter().map(|(name, value)| format!("--property={}", property::show(name, value))));
+    Ok(())
 }
 
 /// `ON [type] ref`

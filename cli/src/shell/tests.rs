@@ -47,6 +47,11 @@ fn statements_fall_into_words() {
     check("ns.`a b.c` `a.b`.c 'a.b'.c ns.'x.y'", &["ns.\"a b.c\"", "\"a.b\".c", "\"a.b\".c", "ns.\"x.y\""]);
     check("refType=='TAG'", &["refType==\"TAG\""]);
     check("'it\\n' \"a\\\"b\" ''", &["it\\n", "a\"b", ""]);
+    check("'it''s' '''' \"a\"\"b\"", &["it's", "'", "a\"b"]);
+    check("\"say \"\"hi\"\"\".t ns.'say \"hi\"'", &["\"say \"\"hi\"\"\".t", "ns.\"say \"\"hi\"\"\""]);
+    check("--property owner=\"ops team\" -p k=''", &["--property", "owner=ops team", "-p", "k="]);
+    check("--put='a.b'.c --filter=refType=='TAG'", &["--put=\"a.b\".c", "--filter=refType==\"TAG\""]);
+    check("'a='\"b\" 'a'=\"b\"", &["a=\"b\"", "a=b"]);
     assert!(words("'use'")[0].quoted && !words("use")[0].quoted);
 }
 
@@ -138,6 +143,33 @@ fn contents() {
         "revert --ref=dev --to=main~1 --allow-deletes -- a.t b",
     );
     check("REVERT CONTENT DRY OF a.t TO STATE AT ~1", "revert --dry-run --to=here~1 -- a.t");
+}
+
+#[test]
+fn what_stands_in_quotes_is_taken_as_it_is() {
+    let set = |said: &str, property: &str| {
+        let expected = format!("content commit --namespace --new --put=a --property={property}");
+        check(&format!("CREATE NAMESPACE a SET {said}"), &expected);
+    };
+    set("\"a=b\" = c", "\"a=b\"=c");
+    set("'a=b'=c", "\"a=b\"=c");
+    set("'\"a' = c", "\"\"\"a\"=c");
+    set("k = '='", "k==");
+    set("k='a=b'", "k=a=b");
+    set("k = '\"v\"'", "k=\"v\"");
+    set("k='\"v\"'", "k=\"v\"");
+    set("k =\"it's\"", "k=it's");
+    set("k = ''", "k=");
+    set("k=''", "k=");
+    check("CREATE NAMESPACE a SET k '=' v", "! expected =, found '=' in quotes");
+    check("CREATE NAMESPACE a SET = v", "! expected name = value, found '='");
+    check(
+        "MERGE dev BEHAVIORS ns.\"a=b\" = DROP AND 'c=d'=FORCE",
+        "merge --key-mode=ns.\"a=b\"=DROP --key-mode=c=d=FORCE -- dev",
+    );
+    check("MERGE dev BEHAVIORS a = 'x=DROP'", "! expected NORMAL, FORCE, DROP, found 'x=DROP'");
+    check("DROP BRANCH dev 'now'", "! expected the end, found 'now' in quotes");
+    check("REVERT CONTENT OF 'AND' TO STATE ON main", "revert --to=main -- AND");
 }
 
 #[test]

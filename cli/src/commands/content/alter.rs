@@ -2,9 +2,8 @@
 
 use lochan_api_spec::nessie::model::{CommitMetaInput, Content, ContentKey, ContentType, Operation};
 
-use super::commit::property;
 use super::committed::{self, Onto};
-use crate::args::key;
+use crate::args::{key, property};
 use crate::commands::{Done, Session};
 use crate::error::Error;
 use crate::output::kind_word;
@@ -17,8 +16,8 @@ pub struct Args {
     /// The namespace
     #[arg(value_name = "KEY", value_parser = key::parse)]
     pub key: ContentKey,
-    /// Set a property; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = property)]
+    /// Set a property (a name with = in it in double quotes); may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = property::parse)]
     pub property: Vec<(String, String)>,
     /// Remove a property; may be repeated
     #[arg(long, value_name = "NAME")]

@@ -9,7 +9,7 @@ use super::committed::{self, Onto};
 use super::document::{self, Document};
 use super::edit;
 use super::get;
-use crate::args::key;
+use crate::args::{key, property};
 use crate::commands::{Done, Session};
 use crate::error::Error;
 use crate::output::kind_word;
@@ -46,8 +46,8 @@ pub struct Args {
     /// The content is a namespace
     #[arg(long, requires = "put", group = "what")]
     pub namespace: bool,
-    /// A property of the namespace; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", requires = "namespace", conflicts_with_all = ["table_metadata", "view_metadata", "content"], value_parser = property)]
+    /// A property of the namespace (a name with = in it in double quotes); may be repeated
+    #[arg(long, value_name = "NAME=VALUE", requires = "namespace", conflicts_with_all = ["table_metadata", "view_metadata", "content"], value_parser = property::parse)]
     pub property: Vec<(String, String)>,
     /// The content, as JSON
     #[arg(long, value_name = "JSON", requires = "put", group = "what")]
@@ -76,11 +76,6 @@ pub struct Args {
     /// Only if nobody changed this key; may be repeated
     #[arg(long, value_name = "KEY", value_parser = key::parse)]
     pub unchanged: Vec<ContentKey>,
-}
-
-pub fn property(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("a property is written NAME=VALUE")?;
-    Ok((name.to_owned(), value.to_owned()))
 }
 
 impl Args {
