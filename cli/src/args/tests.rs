@@ -122,6 +122,35 @@ fn cherry_pick_phrases() {
     assert_eq!(pick("lochan cherry-pick dev --into main"), "dev > main");
     assert_eq!(pick("lochan cherry-pick into into main"), "into > main");
     assert!(pick("lochan cherry-pick into main").starts_with("! "));
+    assert!(pick("lochan cherry-pick dev into a --into main").starts_with("! two branches are named"));
+}
+
+#[test]
+fn revert_phrases() {
+    fn revert(words: &[&str]) -> String {
+        let words = [&["lochan", "revert"], words].concat();
+        let Ok(Command::Revert(args)) = Cli::try_parse_from(words).map(|cli| cli.command) else {
+            panic!("no revert")
+        };
+        match args.keys_and_point() {
+            Ok((keys, point)) => {
+                let keys: Vec<String> = keys.iter().map(key::show).collect();
+                format!("{} > {}", keys.join(" "), point::show(&point, 12))
+            }
+            Err(error) => format!("! {error}"),
+        }
+    }
+    assert_eq!(revert(&["a", "b", "to", "main~3"]), "a b > main~3");
+    assert_eq!(revert(&["a", "b", "--to", "main"]), "a b > main");
+    assert_eq!(revert(&["\"to\"", "to", "to"]), "to > to");
+    assert_eq!(revert(&["\"to\"", "--to", "main"]), "to > main");
+    assert!(revert(&["a", "to", "b", "--to", "main"]).starts_with("! two states are named"));
+    assert!(revert(&["to", "b", "--to", "main"]).starts_with("! two states are named"));
+    for words in [&["a", "to", "b", "to", "main"][..], &["a", "to", "--to", "main"], &["to", "to", "main"]] {
+        assert!(revert(words).starts_with("! 'to' stands before the state"), "{words:?}: {}", revert(words));
+    }
+    assert!(revert(&["a"]).starts_with("! to which state?"));
+    assert!(revert(&["to", "main"]).starts_with("! which keys?"));
 }
 
 #[test]

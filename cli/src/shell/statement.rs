@@ -6,8 +6,9 @@ use lochan_api_spec::syntax::{Instant, RefSpec};
 
 use super::grammar::{Cursor, Trouble};
 use super::help::is_statement;
-use crate::args::{Cli, mode, point, property};
+use crate::args::{Cli, key, mode, point, property};
 use crate::commands::cel;
+use crate::commands::content::revert;
 
 /// What a statement asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -283,7 +284,9 @@ fn revert(words: &mut Cursor<'_>) -> Result<Meaning, Trouble> {
         argv.push("--dry-run".to_owned());
     }
     words.expect("OF")?;
-    let keys = words.listed("a key")?;
+    let mut keys = words.listed("a key")?;
+    // In quotes it is not the word before the state.
+    keys.iter_mut().filter(|key| *key == revert::LINK).for_each(|key| *key = key::quoted(key));
     let mut branch = None;
     if words.keyword("ON") {
         words.kind();

@@ -169,7 +169,7 @@ fn what_stands_in_quotes_is_taken_as_it_is() {
     );
     check("MERGE dev BEHAVIORS a = 'x=DROP'", "! expected NORMAL, FORCE, DROP, found 'x=DROP'");
     check("DROP BRANCH dev 'now'", "! expected the end, found 'now' in quotes");
-    check("REVERT CONTENT OF 'AND' TO STATE ON main", "revert --to=main -- AND");
+    check("REVERT CONTENT OF 'AND' AND to TO STATE ON main", "revert --to=main -- AND \"to\"");
 }
 
 #[test]

@@ -15,6 +15,9 @@ use crate::error::Error;
 use crate::output::Report;
 use crate::output::page::{HASH_DIGITS_SHORT, Page, style};
 
+/// The word before the state.
+pub const LINK: &str = "to";
+
 /// Words and options; the command's help stands in [`crate::args::Command`].
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "lochan revert [OPTIONS] <KEY>... to <POINT>")]
@@ -40,12 +43,24 @@ impl Args {
     pub fn keys_and_point(&self) -> Result<(Vec<ContentKey>, RefSpec), Error> {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let (keys, point) = match (words.as_slice(), self.to.as_deref()) {
-            ([keys @ .., "to", point], None) => (keys, *point),
+            ([.., LINK, point], Some(to)) => {
+                return Err(Error::Usage(format!(
+                    "two states are named; say one of `{LINK} {point}` and `--to {to}`"
+                )));
+            }
+            ([keys @ .., LINK, point], None) => (keys, *point),
             (keys, Some(point)) => (keys, point),
             _ => return Err(Error::Usage("to which state? Say `lochan revert KEY to POINT`".to_owned())),
         };
         if keys.is_empty() {
             return Err(Error::Usage("which keys? Say `lochan revert KEY to POINT`".to_owned()));
+        }
+        if keys.contains(&LINK) {
+            return Err(Error::Usage(format!(
+                "'{LINK}' stands before the state, and once: say `lochan revert KEY to POINT`; a key of that name is \
+                 written {}",
+                key::in_shell(&key::quoted(LINK))
+            )));
         }
         let parse =
             |text: &&str| key::parse(text).map_err(|e| Error::Usage(format!("'{text}' is no key: {e}")));

@@ -45,6 +45,11 @@ impl Args {
     pub fn words(&self) -> Result<(Vec<&str>, Option<String>), Error> {
         let words: Vec<&str> = self.commits.iter().map(String::as_str).collect();
         let (commits, branch) = match (words.as_slice(), &self.into) {
+            ([.., "into", branch], Some(into)) => {
+                return Err(Error::Usage(format!(
+                    "two branches are named; say one of `into {branch}` and `--into {into}`"
+                )));
+            }
             ([commits @ .., "into", branch], None) => (commits, Some(*branch)),
             (commits, into) => (commits, into.as_deref()),
         };
