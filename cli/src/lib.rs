@@ -26,7 +26,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 pub use crate::host::Host;
 
-use crate::args::{Cli, Command, phrase};
+use crate::args::{Cli, Command, Global, phrase};
 use crate::commands::setup::remote::Verb;
 use crate::commands::{Done, Session};
 use crate::error::Error;
@@ -36,19 +36,22 @@ use crate::output::Format;
 pub fn run(argv: Vec<OsString>, mut host: Host) -> u8 {
     let command = Cli::command();
     let argv = phrase::normalise(&command, argv);
-    let asked_for_json = argv.iter().any(|word| word == "--json");
+    let json = argv.iter().any(|word| word == "--json");
     let cli = command.try_get_matches_from(argv).and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match cli {
-        Ok(cli) => cli,
-        Err(error) => return output::usage::tell(&mut host, error, asked_for_json),
+    let (format, ended) = match cli {
+        Ok(cli) => {
+            host.choose_colour(cli.global.color);
+            let format = output::format(&cli.global, &host);
+            let ended = settings_and_command(cli, &mut host, format.as_ref());
+            (format, ended)
+        }
+        Err(error) => {
+            let ended = output::usage::tell(&mut host, &error, json);
+            (output::format(&Global { json, ..Global::default() }, &host), ended)
+        }
     };
-    host.choose_colour(cli.global.color);
-    let format = output::format(&cli.global, &host);
-    match settings_and_command(cli, &mut host, format.as_ref()) {
-        Ok(code) => code,
-        // From before there was a server to ask for hints.
-        Err(error) => fail(&mut host, format.as_ref(), &error, &hints::offline(&error)),
-    }
+    // From before there was a server to ask for hints.
+    ended.unwrap_or_else(|error| fail(&mut host, format.as_ref(), &error, &hints::offline(&error)))
 }
 
 /// Runs a parsed command.

@@ -1,18 +1,19 @@
 //! Help, versions, and command lines that are none.
 
 use crate::args::Colour;
+use crate::error::Error;
 use crate::exit::Kind;
 use crate::host::Host;
 
-/// Writes what the parser has to say and returns the exit code.
-pub fn tell(host: &mut Host, error: clap::Error, json: bool) -> u8 {
-    // Whatever follows, there is nowhere left to report a failure to write.
+/// Writes what the parser has to say and returns the exit code. `Err` is help that cannot be written.
+pub fn tell(host: &mut Host, error: &clap::Error, json: bool) -> Result<u8, Error> {
+    let text = error.render();
     if !error.use_stderr() {
         host.choose_colour(Colour::Auto);
-        let _ = host.show(error.render().ansi().to_string(), false);
-        return 0;
+        host.show(text.ansi().to_string(), false)?;
+        return Ok(0);
     }
-    let text = error.render();
+    // Nothing is left to be done when even the complaint cannot be written; the code still tells.
     let _ = if json {
         // The message, then tips and the usage, with empty lines between them.
         let text = text.to_string();
@@ -26,5 +27,5 @@ pub fn tell(host: &mut Host, error: clap::Error, json: bool) -> u8 {
     } else {
         host.complain(&text.ansi().to_string())
     };
-    Kind::Usage.code()
+    Ok(Kind::Usage.code())
 }

@@ -161,7 +161,8 @@ pub fn run(args: &Args, mut global: Global, host: &mut Host) -> Result<u8, Error
                     }
                     if !args.continue_on_error {
                         if let (Some(name), false) = (name, args.quiet) {
-                            shell.host.complain(&format!("stopped at line {line} of {name}\n"))?;
+                            // The code tells, too.
+                            let _ = shell.host.complain(&format!("stopped at line {line} of {name}\n"));
                         }
                         return Ok(code);
                     }
@@ -256,7 +257,7 @@ impl Shell<'_> {
         let cli = parser.try_get_matches_from(argv).and_then(|matches| Cli::from_arg_matches(&matches));
         let cli = match cli {
             Ok(cli) => cli,
-            Err(error) => return Ok(Next::On(output::usage::tell(self.host, error, self.global.json))),
+            Err(error) => return Ok(Next::On(output::usage::tell(self.host, &error, self.global.json)?)),
         };
         let inner = &cli.global;
         if inner.endpoint.is_some()

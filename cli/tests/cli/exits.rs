@@ -231,6 +231,66 @@ fn the_program_ends_with_its_codes() {
     assert!(!list.get_output().stdout.contains(&0x1b), "no colours in a pipe");
 }
 
+/// Nothing can be written to `/dev/full`.
+#[test]
+#[cfg(target_os = "linux")]
+fn output_that_cannot_be_written_is_a_failure() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for line in [
+        "--help",
+        "-h",
+        "--version",
+        "help merge",
+        "merge --help",
+        "completions bash",
+        "completions elvish",
+        "man",
+        "exit-codes",
+        "config",
+        "sh -c help",
+        "sh -c merge_--help",
+    ] {
+        let words = line.split(' ').map(|word| word.replace('_', " "));
+        let ran = std::process::Command::new(env!("CARGO_BIN_EXE_lochan"))
+            .args(words)
+            .env("HOME", "/nonexistent")
+            .stdout(full())
+            .output()
+            .unwrap();
+        let said = String::from_utf8(ran.stderr).unwrap();
+        assert!(
+            ran.status.code() == Some(70) && said.contains("cannot write the output"),
+            "{line}: {:?} {said}",
+            ran.status
+        );
+    }
+    // The code tells even where the complaint cannot be written.
+    for line in ["nonsense", "sh -s /dev/null/x", "sh -c nonsense", "sh"] {
+        let (script, mut written) = std::io::pipe().unwrap();
+        written.write_all(b"nonsense").unwrap();
+        drop(written);
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lochan"));
+        command.args(line.split(' ')).env("HOME", "/nonexistent").stdin(script).stderr(full());
+        assert_eq!(command.status().unwrap().code(), Some(2), "{line}");
+    }
+}
+
+/// A reader that went away is no failure.
+#[test]
+#[cfg(unix)]
+fn a_broken_pipe_is_quiet() {
+    for line in ["--help", "completions bash"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ran = std::process::Command::new(env!("CARGO_BIN_EXE_lochan"))
+            .args(line.split(' '))
+            .stdout(writer)
+            .output()
+            .unwrap();
+        assert_eq!((ran.status.code(), ran.stderr.as_slice()), (Some(0), b"".as_slice()), "{line}");
+    }
+}
+
 #[test]
 fn completions_and_manuals() {
     let folder = tempfile::tempdir().unwrap();
