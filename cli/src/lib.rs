@@ -36,7 +36,7 @@ use crate::output::Format;
 pub fn run(argv: Vec<OsString>, mut host: Host) -> u8 {
     let command = Cli::command();
     let argv = phrase::normalise(&command, argv);
-    let json = argv.iter().any(|word| word == "--json");
+    let json = phrase::asks_for_json(&argv);
     let cli = command.try_get_matches_from(argv).and_then(|matches| Cli::from_arg_matches(&matches));
     let (format, ended) = match cli {
         Ok(cli) => {

@@ -52,6 +52,12 @@ pub fn normalise(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
+/// Whether `--json` stands among the options that [`normalise`] has moved to the front.
+pub fn asks_for_json(argv: &[OsString]) -> bool {
+    let options = argv.iter().skip(1).map_while(|word| word.to_str().filter(|word| word.starts_with("--")));
+    options.take_while(|word| *word != "--").any(|word| word == "--json")
+}
+
 /// The command is the first word that is no option of every command (those stand in front, with their values).
 fn is_noun(words: &[OsString], place: usize, word: &OsString) -> bool {
     NOUNS.iter().any(|noun| word == noun)

@@ -104,6 +104,8 @@ struct Shell<'a> {
     runtime: Rc<Runtime>,
     session: Rc<RefCell<Session>>,
     waiting: Waiting,
+    /// Whether the statement that ran last says what it has to say as JSON.
+    json: bool,
 }
 
 /// Runs the shell. The code is that of the first statement that failed; typed statements do not count.
@@ -137,6 +139,7 @@ pub fn run(args: &Args, mut global: Global, host: &mut Host) -> Result<u8, Error
     };
     let typed = host.interactive && (args.keep_running || (script.is_none() && args.commands.is_empty()));
     let mut shell = Shell {
+        json: global.json,
         global,
         host,
         runtime: Rc::new(runtime),
@@ -160,7 +163,7 @@ pub fn run(args: &Args, mut global: Global, host: &mut Host) -> Result<u8, Error
                         first_failure = code;
                     }
                     if !args.continue_on_error {
-                        if let (Some(name), false) = (name, args.quiet) {
+                        if let Some(name) = name.filter(|_| !args.quiet && !shell.json) {
                             // The code tells, too.
                             let _ = shell.host.complain(&format!("stopped at line {line} of {name}\n"));
                         }
@@ -195,6 +198,7 @@ impl Shell<'_> {
             self.host.now = crate::host::now();
             self.session.borrow_mut().now = self.host.now;
         }
+        self.json = self.global.json;
         let mut words = script::words(text);
         // As hints and people's habits have it.
         if words.len() > 1 && words.first().is_some_and(|word| word.text == "lochan") {
@@ -254,10 +258,11 @@ impl Shell<'_> {
         let parser = Cli::command();
         let argv = std::iter::once("lochan".to_owned()).chain(words).map(Into::into).collect();
         let argv = phrase::normalise(&parser, argv);
+        self.json |= phrase::asks_for_json(&argv);
         let cli = parser.try_get_matches_from(argv).and_then(|matches| Cli::from_arg_matches(&matches));
         let cli = match cli {
             Ok(cli) => cli,
-            Err(error) => return Ok(Next::On(output::usage::tell(self.host, &error, self.global.json)?)),
+            Err(error) => return Ok(Next::On(output::usage::tell(self.host, &error, self.json)?)),
         };
         let inner = &cli.global;
         if inner.endpoint.is_some()
@@ -269,7 +274,7 @@ impl Shell<'_> {
             return self.failed(&Error::Usage(message.to_owned()));
         }
         let look = Global {
-            json: self.global.json || inner.json,
+            json: self.json,
             full: self.global.full || inner.full,
             no_pager: self.global.no_pager || inner.no_pager,
             ..Global::default()
@@ -321,7 +326,7 @@ impl Shell<'_> {
     }
 
     fn failed(&mut self, error: &Error) -> Result<Next, Error> {
-        let look = Global { json: self.global.json, full: self.global.full, ..Global::default() };
+        let look = Global { json: self.json, full: self.global.full, ..Global::default() };
         let format: Box<dyn Format> = output::format(&look, self.host);
         let session = self.session.borrow();
         let hints = self.runtime.block_on(crate::hints::for_error(error, &session));

@@ -130,6 +130,24 @@ fn each_statement_writes_a_document() {
 }
 
 #[test]
+fn an_error_in_json_stands_alone() {
+    let stub = stub();
+    for (options, statement, kind) in [
+        ("--json", "log gone", "not-found"),
+        ("--json", "log --onelin", "usage"),
+        ("--json", "SHOW NOTHING", "usage"),
+        ("", "log gone --json", "not-found"),
+        ("", "log --onelin --json", "usage"),
+        ("", "log --json --endpoint http://elsewhere", "usage"),
+    ] {
+        let ran = script(&stub, &format!("lochan {options} sh"), statement);
+        assert_eq!(ran.error()["kind"], kind, "{statement}: {}", ran.all());
+    }
+    let ran = script(&stub, "lochan sh", "log dev --json\nlog gone");
+    assert!(ran.stderr.ends_with("stopped at line 2 of standard input\n"), "{}", ran.all());
+}
+
+#[test]
 fn another_server_is_connected_to_with_its_own_token() {
     let (first, second) = (
         stub(),
