@@ -24,6 +24,9 @@ const KEYS_COMPARED_MAX: i32 = 1000;
 /// For how many conflicting keys the option is spelled out.
 const KEYS_SPELLED_MAX: usize = 3;
 
+/// How a statement gives a token.
+const USING: &str = "CONNECT TO … USING authentication.token = …";
+
 /// The most alike of some names, best first.
 pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>, likeness_min: f64) -> Vec<&'a str> {
     let lower = wrong.to_lowercase();
@@ -72,12 +75,14 @@ async fn for_cause(error: &Error, session: &Session) -> Vec<String> {
             match error.as_ref() {
                 client::Error::Unreachable { reason, .. } => unreachable_server(reason, session),
                 client::Error::NotTheApi { .. } => {
-                    vec![format!(
-                        "the endpoint is the server's root, such as {ENDPOINT_DEFAULT} (see `lochan config`)"
-                    )]
+                    let see = see_config(&session.settings.endpoint_source);
+                    vec![format!("the endpoint is the server's root, such as {ENDPOINT_DEFAULT}{see}")]
                 }
                 client::Error::Unknown { request, .. } => outcome_unknown(request),
                 client::Error::Refused(refusal) => refused(refusal, session).await,
+                client::Error::NoToken { .. } if session.settings.credentials_source == Source::Statement => {
+                    Vec::new()
+                }
                 client::Error::NoToken { .. } => {
                     vec!["`lochan config` shows which client asks which provider".to_owned()]
                 }
@@ -137,10 +142,20 @@ fn unreachable_server(reason: &str, session: &Session) -> Vec<String> {
         hints.push("SSL_CERT_FILE names a file with certificates to trust, SSL_CERT_DIR a folder".to_owned());
         return hints;
     }
-    hints.push(
-        "start a server with `lochan-server`, or name another with --endpoint or LOCHAN_ENDPOINT".to_owned(),
-    );
+    let name_another = match &settings.endpoint_source {
+        Source::Statement => "CONNECT TO",
+        _ => "--endpoint or LOCHAN_ENDPOINT",
+    };
+    hints.push(format!("start a server with `lochan-server`, or name another with {name_another}"));
     hints
+}
+
+/// Where settings are shown. What a statement said stands in it.
+fn see_config(source: &Source) -> &'static str {
+    match source {
+        Source::Statement => "",
+        _ => " (see `lochan config`)",
+    }
 }
 
 fn outcome_unknown(request: &str) -> Vec<String> {
@@ -184,27 +199,27 @@ fn merge_conflict(conflict: &MergeConflict) -> Vec<String> {
 }
 
 async fn refused(refusal: &Refusal, session: &Session) -> Vec<String> {
+    let (credentials, source) = (&session.settings.credentials, &session.settings.credentials_source);
     let mut hints = Vec::new();
     match refusal.status {
-        401 => hints.push(
-            match &session.settings.credentials {
-                Credentials::None => {
-                    "give a token with LOCHAN_TOKEN, LOCHAN_TOKEN_FILE, --token-file or `lochan config --set token_file FILE`"
-                }
-                _ => "the token that was sent is not valid, or no longer (see `lochan config`)",
+        401 => hints.push(match (credentials, source) {
+            (Credentials::None, Source::Statement) => format!("give a token with {USING}"),
+            (Credentials::None, _) => {
+                "give a token with LOCHAN_TOKEN, LOCHAN_TOKEN_FILE, --token-file or `lochan config --set token_file FILE`"
+                    .to_owned()
             }
-            .to_owned(),
-        ),
+            _ => format!("the token that was sent is not valid, or no longer{}", see_config(source)),
+        }),
         403 if refusal.message.contains(DETACHED) => hints.push(
             "a commit alone is nobody's; name a branch or tag beside it that you may read: main@HASH".to_owned(),
         ),
-        403 => hints.push(
-            match &session.settings.credentials {
-                Credentials::None => "a token may allow it: LOCHAN_TOKEN, LOCHAN_TOKEN_FILE or --token-file",
-                _ => "the token's role does not allow it; whoever keeps the server's rules can change that",
+        403 => hints.push(match (credentials, source) {
+            (Credentials::None, Source::Statement) => format!("a token may allow it: {USING}"),
+            (Credentials::None, _) => {
+                "a token may allow it: LOCHAN_TOKEN, LOCHAN_TOKEN_FILE or --token-file".to_owned()
             }
-            .to_owned(),
-        ),
+            _ => "the token's role does not allow it; whoever keeps the server's rules can change that".to_owned(),
+        }),
         _ if refusal.is_reference_missing() => {
             if let Some(name) = quoted_after(&refusal.message, "Named reference ") {
                 hints.extend(near_references(name, session).await);

@@ -33,14 +33,12 @@ pub fn stand(
     })
 }
 
-/// A session with another server. The old one is left only when the new one answers.
-pub fn connect(
+/// A session with another server, which is not asked yet.
+pub fn session(
     uri: &str,
-    on: Option<RefSpec>,
     using: &[(String, String)],
     old: &Session,
     host: &mut Host,
-    by: (&Runtime, Waiting),
 ) -> Result<Session, Error> {
     let settings = Settings {
         endpoint: settings::root(uri)?,
@@ -51,9 +49,7 @@ pub fn connect(
         default_branch: None,
         ..old.settings.clone()
     };
-    let mut session = Session::new(settings, host)?;
-    session.here = stand(on.unwrap_or_else(|| session.here.clone()), None, &session, by)?;
-    Ok(session)
+    Session::new(settings, host)
 }
 
 /// Who we are, as the properties of Nessie's clients say it.

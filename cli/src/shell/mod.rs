@@ -17,6 +17,7 @@ use std::io::Read;
 use std::rc::Rc;
 
 use clap::{CommandFactory, FromArgMatches};
+use lochan_api_spec::syntax::RefSpec;
 use tokio::runtime::Runtime;
 
 use crate::args::{Cli, Colour, Command, Global, phrase};
@@ -217,23 +218,7 @@ impl Shell<'_> {
                 let moved = connect::stand(point, kind, &self.session.borrow(), self.by());
                 self.moved(moved)
             }
-            Ok(Meaning::Connect { uri, on, using }) => {
-                let connected = connect::connect(
-                    &uri,
-                    on,
-                    &using,
-                    &self.session.borrow(),
-                    self.host,
-                    (&self.runtime, self.waiting),
-                );
-                match connected {
-                    Ok(session) => {
-                        *self.session.borrow_mut() = session;
-                        Ok(Next::On(0))
-                    }
-                    Err(error) => self.failed(&error),
-                }
-            }
+            Ok(Meaning::Connect { uri, on, using }) => self.connect(&uri, on, &using),
             // Words of both kinds of verbs (`show`, `merge`) that are no statement may be a command line.
             Err(trouble) if shouted || !own && help::is_statement(verb) => {
                 let error = match help::usages(verb) {
@@ -301,7 +286,26 @@ impl Shell<'_> {
         Ok(Next::On(conclude(self.host, format.as_ref(), paging, done, hints)?))
     }
 
-    fn moved(&mut self, moved: Result<lochan_api_spec::syntax::RefSpec, Error>) -> Result<Next, Error> {
+    /// Goes on with another server. The old one is left only when the new one answers.
+    fn connect(&mut self, uri: &str, on: Option<RefSpec>, using: &[(String, String)]) -> Result<Next, Error> {
+        let made = connect::session(uri, using, &self.session.borrow(), self.host);
+        let mut session = match made {
+            Ok(session) => session,
+            Err(error) => return self.failed(&error),
+        };
+        let point = on.unwrap_or_else(|| session.here.clone());
+        match connect::stand(point, None, &session, self.by()) {
+            Ok(point) => {
+                session.here = point;
+                self.session.replace(session);
+                Ok(Next::On(0))
+            }
+            // What to do about it depends on where it was to lead.
+            Err(error) => self.failed_on(&error, &session),
+        }
+    }
+
+    fn moved(&mut self, moved: Result<RefSpec, Error>) -> Result<Next, Error> {
         match moved {
             Ok(point) => {
                 self.session.borrow_mut().here = point;
@@ -326,10 +330,15 @@ impl Shell<'_> {
     }
 
     fn failed(&mut self, error: &Error) -> Result<Next, Error> {
+        let session = Rc::clone(&self.session);
+        self.failed_on(error, &session.borrow())
+    }
+
+    /// Tells an error that came of talking to the server of this session.
+    fn failed_on(&mut self, error: &Error, session: &Session) -> Result<Next, Error> {
         let look = Global { json: self.json, full: self.global.full, ..Global::default() };
         let format: Box<dyn Format> = output::format(&look, self.host);
-        let session = self.session.borrow();
-        let hints = self.runtime.block_on(crate::hints::for_error(error, &session));
+        let hints = self.runtime.block_on(crate::hints::for_error(error, session));
         Ok(Next::On(fail(self.host, format.as_ref(), error, &hints)))
     }
 }

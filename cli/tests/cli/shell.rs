@@ -148,6 +148,52 @@ fn an_error_in_json_stands_alone() {
 }
 
 #[test]
+fn hints_on_a_connection_fit_what_was_said() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let ran = script(&stub(), "lochan sh", &format!("CONNECT TO http://{free}/"));
+    assert!(
+        ran.code == 5 && ran.stderr.contains(&format!("no server answers at http://{free}")),
+        "{}",
+        ran.all()
+    );
+    assert!(
+        ran.stderr.contains("hint: start a server with `lochan-server`, or name another with CONNECT TO"),
+        "{}",
+        ran.all()
+    );
+    assert!(!ran.stderr.contains("LOCHAN_ENDPOINT"), "{}", ran.all());
+
+    let answering = |status: u16, body: &str| Stub::start(vec![("GET /", status, body.to_owned())]);
+    let connect = |to: &Stub, using: &str| {
+        script(&stub(), "lochan sh", &format!("CONNECT TO {}api/v2 ON dev {using}", to.url)).stderr
+    };
+    let closed = answering(401, &error(401, "UNKNOWN", ""));
+    let told = connect(&closed, "");
+    assert!(told.contains("hint: give a token with CONNECT TO … USING authentication.token = "), "{told}");
+    assert!(!told.contains("LOCHAN_TOKEN"), "{told}");
+    let told = connect(&closed, "USING authentication.token = t");
+    assert!(told.contains("hint: the token that was sent is not valid, or no longer\n"), "{told}");
+    let told = connect(&answering(200, "<html>"), "");
+    assert!(
+        told.contains("hint: the endpoint is the server's root, such as ")
+            && !told.contains("`lochan config`"),
+        "{told}"
+    );
+
+    // Names are looked up where they were meant.
+    let other = Stub::start(vec![
+        ("GET /api/v2/trees/deb", 404, error(404, "REFERENCE_NOT_FOUND", "Named reference 'deb' not found")),
+        (
+            "GET /api/v2/trees",
+            200,
+            json!({ "hasMore": false, "references": [branch("debt", "e5")] }).to_string(),
+        ),
+    ]);
+    let ran = script(&stub(), "lochan sh", &format!("CONNECT TO {}api/v2 ON deb", other.url));
+    assert!(ran.code == 3 && ran.stderr.contains("hint: did you mean 'debt'?"), "{}", ran.all());
+}
+
+#[test]
 fn another_server_is_connected_to_with_its_own_token() {
     let (first, second) = (
         stub(),
