@@ -297,6 +297,7 @@ impl Shell<'_> {
         match connect::stand(point, None, &session, self.by()) {
             Ok(point) => {
                 session.here = point;
+                session.stdin.swap(&self.session.borrow().stdin);
                 self.session.replace(session);
                 Ok(Next::On(0))
             }

@@ -194,6 +194,16 @@ fn hints_on_a_connection_fit_what_was_said() {
 }
 
 #[test]
+fn standard_input_outlives_a_connection() {
+    let stub = stub();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.sql");
+    std::fs::write(&file, format!("CONNECT TO {}api/v2 ON dev\ncontent commit -i", stub.url)).unwrap();
+    let ran = script(&stub, &format!("lochan sh -s {}", file.display()), "no operations");
+    assert!(ran.code == 2 && ran.stderr.contains("standard input: expected ident"), "{}", ran.all());
+}
+
+#[test]
 fn another_server_is_connected_to_with_its_own_token() {
     let (first, second) = (
         stub(),
