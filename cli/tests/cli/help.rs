@@ -58,3 +58,25 @@ fn every_command_has_completions_and_a_manual_page() {
         assert!(folder.path().join(format!("lochan-{verb}.1")).is_file(), "{verb}");
     }
 }
+
+/// A commit, a merge and a cherry-pick take an older commit of the branch; a reference that moves or goes must be at it.
+#[test]
+fn an_expected_commit_is_told_as_it_is_judged() {
+    let told = |words: &str| {
+        let page = help(&words.split(' ').chain(["-h"]).collect::<Vec<_>>());
+        let (_, behind) = page.split_once("--expected <HASH>").unwrap();
+        let option: Vec<&str> =
+            behind.lines().take_while(|line| !line.trim_start().starts_with('-')).collect();
+        option.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for words in ["merge", "cherry-pick", "content commit", "content delete", "content alter", "revert"] {
+        assert!(told(words).contains("its head or an older one"), "{words}: {}", told(words));
+    }
+    for words in ["branch create", "branch assign", "tag delete", "reset", "rebase"] {
+        assert!(
+            told(words).to_lowercase().contains("only when") && told(words).contains("head is this commit"),
+            "{words}: {}",
+            told(words)
+        );
+    }
+}

@@ -170,3 +170,29 @@ async fn a_condition_is_the_commit_that_it_names() {
     world.ok("branch delete other -o dev").await;
     world.stop().await;
 }
+
+/// Where conflicts are judged, an older commit of the branch is enough; a reference that moves or goes must be at it.
+#[tokio::test]
+async fn what_is_expected_of_a_branch() {
+    let world = forked().await;
+    let (older, elsewhere) = (world.head("main").await, world.head("dev").await);
+    world.put("main", "nyc.weather", 3).await;
+    for line in
+        ["merge -n dev into main", "cherry-pick -n dev into main", "content commit --put nyc.x --namespace"]
+    {
+        let ran = world.run(&format!("{line} --expected {elsewhere}")).await;
+        assert_eq!(ran.code, 3, "{line}: {ran:?}");
+        world.ok(&format!("{line} --expected {older}")).await;
+    }
+    for line in [
+        "branch assign main to dev",
+        "branch create --force main dev",
+        "branch delete dev",
+        "reset main to dev",
+        "rebase main onto dev",
+    ] {
+        let ran = world.run(&format!("{line} --expected {older}")).await;
+        assert_eq!(ran.code, 1, "{line}: {ran:?}");
+    }
+    world.stop().await;
+}

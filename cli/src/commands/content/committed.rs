@@ -28,7 +28,7 @@ pub struct Onto {
     /// Who made the change; may be repeated
     #[arg(long, value_name = "NAME")]
     pub author: Vec<String>,
-    /// Decide against this commit of the branch (without it: the head read just before)
+    /// Decide against this commit of the branch, its head or an older one (without it: the head read just before)
     #[arg(short = 'c', long, value_name = "HASH", alias = "condition")]
     pub expected: Option<String>,
 }

@@ -23,7 +23,7 @@ pub struct Args {
     /// The branch or tag the commits are on, when they are given as hashes; only for the record
     #[arg(short = 's', long, alias = "source-ref", value_name = "REFERENCE")]
     pub from: Option<String>,
-    /// Only when the branch's head is this commit (without it: the head read just before)
+    /// Only when the branch holds this commit, its head or an older one (without it: the head read just before)
     #[arg(long, short = 'c', value_name = "HASH", alias = "condition")]
     pub expected: Option<String>,
     /// Taken for the sake of pynessie's scripts: without --expected the head read just before is always enough.

@@ -22,7 +22,7 @@ pub struct Args {
     /// The commit of the source to merge, when it is not its head
     #[arg(short = 'o', long, value_name = "HASH")]
     pub hash_on_ref: Option<String>,
-    /// Only when the branch's head is this commit (without it: the head read just before)
+    /// Only when the branch holds this commit, its head or an older one (without it: the head read just before)
     #[arg(long, short = 'c', value_name = "HASH", alias = "condition")]
     pub expected: Option<String>,
     /// Taken for the sake of pynessie's scripts: without --expected the head read just before is always enough.
