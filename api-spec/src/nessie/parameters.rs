@@ -104,6 +104,13 @@ pub(crate) mod v1 {
         NO_ANCESTOR_HASH,
     )
     .required();
+    pub(crate) const EXPECTED_HEAD: Parameter = Parameter::new(
+        "expectedHash",
+        "The commit the reference must be at.",
+        Shape::Pattern(HASH_PATTERN),
+        NO_ANCESTOR_HASH,
+    )
+    .required();
     pub(crate) const SOURCE_REF_NAME: Parameter = Parameter::new(
         "sourceRefName",
         "Where the hash of the body is looked for; the default branch when absent.",

@@ -2,7 +2,7 @@
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
 use crate::nessie::model::ReferenceKind;
-use crate::nessie::parameters::v1::EXPECTED_HASH;
+use crate::nessie::parameters::v1::EXPECTED_HEAD;
 use crate::parameter::Parameter;
 use crate::syntax::percent::encode_segment;
 use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
@@ -34,12 +34,12 @@ impl Endpoint for DeleteReference {
 /// Query parameters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    /// `expectedHash`: the plain hash the reference must be at or descend from; required, which the endpoint checks.
+    /// `expectedHash`: the plain hash the reference must be at; required, which the endpoint checks.
     pub expected_hash: Option<String>,
 }
 
 impl QueryParams for Query {
-    const PARAMETERS: &'static [Parameter] = &[EXPECTED_HASH];
+    const PARAMETERS: &'static [Parameter] = &[EXPECTED_HEAD];
 
     fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
         Ok(Self { expected_hash: pairs.text("expectedHash") })
