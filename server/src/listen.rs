@@ -40,7 +40,7 @@ pub async fn open_side(listen: &Listen, what: &str) -> anyhow::Result<TcpListene
 async fn resolve(address: &str) -> anyhow::Result<Vec<SocketAddr>> {
     let found: Vec<SocketAddr> = lookup_host(address)
         .await
-        .with_context(|| format!("'{address}' is no address such as 127.0.0.1:19120"))?
+        .with_context(|| format!("cannot look up the host of '{address}'"))?
         .collect();
     if found.is_empty() {
         bail!("'{address}' names no address");

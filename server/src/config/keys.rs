@@ -12,6 +12,8 @@ pub enum Kind {
     Bool,
     /// A whole number from 0 to the given one.
     Number(u32),
+    /// A host, by name or address, and a port.
+    Address,
     /// One of these words.
     Word(&'static [&'static str]),
     /// A list of texts; elsewhere than in the file, with commas between them.
@@ -46,8 +48,8 @@ const fn credential(path: &'static [&'static str], default: Option<&'static str>
 
 /// The settings, in the order in which they are shown.
 pub const KEYS: &[Key] = &[
-    key(&["server", "listen"], Kind::Text, Some("127.0.0.1:19120")),
-    key(&["server", "management_listen"], Kind::Text, Some("127.0.0.1:9000")),
+    key(&["server", "listen"], Kind::Address, Some("127.0.0.1:19120")),
+    key(&["server", "management_listen"], Kind::Address, Some("127.0.0.1:9000")),
     // The URL under which clients reach the public surfaces, where it is not the host that they name.
     key(&["server", "public_url"], Kind::Text, None),
     // Believe `X-Forwarded-*`; only where a proxy that sets them stands before every client.
@@ -95,7 +97,7 @@ pub const KEYS: &[Key] = &[
     key(&["auth", "oidc", "clock_skew_seconds"], Kind::Number(CLOCK_SKEW_SECONDS_MAX), None),
     key(&["auth", "oidc", "allow_http"], Kind::Bool, None),
     key(&["authz", "rules", "*"], Kind::Text, None),
-    key(&["dev", "s3_listen"], Kind::Text, Some("127.0.0.1:19121")),
+    key(&["dev", "s3_listen"], Kind::Address, Some("127.0.0.1:19121")),
     key(&["dev", "bucket"], Kind::Text, Some("lake")),
     key(&["dev", "region"], Kind::Text, Some("us-east-1")),
     credential(&["dev", "access_key_id"], Some("lochan-dev"), false),

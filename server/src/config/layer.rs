@@ -1,6 +1,7 @@
 //! Settings from one source, and layers of them on top of each other.
 
 use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
@@ -248,6 +249,10 @@ fn check(path: &[String], kind: Kind, given: Given, origin: &Origin) -> Result<V
     match (kind, given) {
         (Kind::Text, Given::Text(text) | Given::Toml(toml::Value::String(text))) => Ok(Value::Text(text)),
         (Kind::Text, _) => Err(bad("a text".to_owned())),
+        (Kind::Address, Given::Text(text) | Given::Toml(toml::Value::String(text))) if is_address(&text) => {
+            Ok(Value::Text(text))
+        }
+        (Kind::Address, _) => Err(bad("a host and a port, such as 127.0.0.1:19120".to_owned())),
         (Kind::Word(words), Given::Text(text) | Given::Toml(toml::Value::String(text)))
             if words.contains(&text.as_str()) =>
         {
@@ -272,6 +277,16 @@ fn check(path: &[String], kind: Kind, given: Given, origin: &Origin) -> Result<V
             number.map(Value::Number).ok_or_else(|| bad(format!("a whole number from 0 to {max}")))
         }
     }
+}
+
+/// Whether somebody could listen there, once a name has been looked up.
+fn is_address(text: &str) -> bool {
+    let is_name = |host: &str| {
+        !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
+    };
+    let is_host = |host: &str| is_name(host) || host.parse::<IpAddr>().is_ok();
+    text.parse::<SocketAddr>().is_ok()
+        || text.rsplit_once(':').is_some_and(|(host, port)| is_host(host) && port.parse::<u16>().is_ok())
 }
 
 /// A list of texts; one text is a list of what stands between its commas.

@@ -114,6 +114,53 @@ fn values_of_the_wrong_type_are_named() {
 }
 
 #[test]
+fn addresses_that_nobody_can_listen_on_are_named() {
+    let listen = |address: &str| load_all("", &[], &[(&["server", "listen"], address)]);
+    for bad in [
+        "",
+        ":",
+        "nonsense",
+        "localhost",
+        "127.0.0.1",
+        "[::1]",
+        "::1",
+        ":19120",
+        "localhost:",
+        "localhost:http",
+        "localhost:65536",
+        "localhost:-1",
+        "http://127.0.0.1:19120",
+        "127.0.0.1:19120/",
+        "a b:1",
+        " localhost:1",
+        "[::1:1",
+        "[localhost]:1",
+        "unix:/run/lochan.sock",
+    ] {
+        let text = listen(bad).unwrap_err().to_string();
+        assert!(
+            text.contains(
+                "'server.listen' (flag: --test) must be a host and a port, such as 127.0.0.1:19120"
+            ),
+            "{bad}: {text}"
+        );
+    }
+    for good in [
+        "127.0.0.1:0",
+        "localhost:19120",
+        "my_host.example.org:65535",
+        "[::1]:19120",
+        "[fe80::1%2]:1",
+        "::1:19120",
+        "0.0.0.0:1",
+    ] {
+        assert_eq!(listen(good).unwrap().config.server.listen, good);
+    }
+    assert!(refused("[server]\nmanagement_listen = '9000'\n", &[]).contains("'server.management_listen'"));
+    assert!(refused("", &[("LOCHAN__DEV__S3_LISTEN", "9000")]).contains("'dev.s3_listen'"));
+}
+
+#[test]
 fn an_empty_section_is_no_silence() {
     for toml in ["[auth]\n", "[auth.tokens]\n", "auth = {}\n"] {
         let text = refused(toml, &[]);

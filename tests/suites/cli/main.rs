@@ -12,6 +12,7 @@ mod live;
 mod merges;
 mod process;
 mod pynessie;
+mod server;
 mod settings;
 mod shell;
 mod stop;
