@@ -128,10 +128,24 @@ fn offline(
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints to standard output. A reader that has gone is no error.
+/// Writes what the parser has to say: help, the version, or what is wrong with the command line.
+pub fn tell(told: &clap::Error) -> anyhow::Result<ExitCode> {
+    let written = told.print();
+    if !told.use_stderr() {
+        heard(written)?;
+    }
+    Ok(u8::try_from(told.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// Prints to standard output.
 fn say(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    heard(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What came of writing to standard output. A reader that has gone is no error.
+fn heard(written: std::io::Result<()>) -> anyhow::Result<()> {
+    match written {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         written => written.context("cannot write to standard output"),
     }

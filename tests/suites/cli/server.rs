@@ -1,4 +1,4 @@
-//! The program `lochan-server`: what it refuses.
+//! The program `lochan-server`: what it refuses, and what it says where nobody can hear it.
 
 use std::process::{Command, Output, Stdio};
 
@@ -24,4 +24,20 @@ fn an_address_that_cannot_be_served_is_not_shown_as_good() {
         );
         assert_eq!(shown, served, "{address}");
     }
+}
+
+/// Nothing can be written to `/dev/full`.
+#[test]
+#[cfg(target_os = "linux")]
+fn output_that_cannot_be_written_is_a_failure() {
+    for words in [&["--help"][..], &["--version"], &["serve", "-h"], &["help", "fsck"], &["config"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let (code, said) = run(words, full.into());
+        assert!(
+            code == Some(1) && said.contains("cannot write to standard output"),
+            "{words:?}: {code:?} {said}"
+        );
+    }
+    assert_eq!(run(&["--help"], Stdio::null()), (Some(0), String::new()));
+    assert_eq!(run(&["nonsense"], Stdio::null()).0, Some(2));
 }
