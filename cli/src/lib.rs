@@ -91,12 +91,15 @@ fn conclude(
 ) -> Result<u8, Error> {
     let error = match done {
         Ok(Done { report, verdict }) => {
-            if !report.silent() {
-                host.show(format.report(report.as_ref())?, paging && report.long())?;
-            }
-            match verdict {
-                None => return Ok(0),
-                Some(error) => error,
+            let shown = match report.silent() {
+                true => Ok(()),
+                false => host.show(format.report(report.as_ref())?, paging && report.long()),
+            };
+            match (verdict, shown.map_err(Error::from)) {
+                // What was found counts, whether its reader has stayed for it or not.
+                (Some(error), Ok(())) => error,
+                (Some(error), Err(gone)) if is_reader_gone(&gone) => error,
+                (_, shown) => return shown.map(|()| 0),
             }
         }
         Err(error) => error,
@@ -105,9 +108,13 @@ fn conclude(
     Ok(fail(host, format, &error, &hints))
 }
 
+fn is_reader_gone(error: &Error) -> bool {
+    matches!(error, Error::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
 fn fail(host: &mut Host, format: &dyn Format, error: &Error, hints: &[String]) -> u8 {
-    // A reader that went away (`lochan log | head`) is no failure.
-    if matches!(error, Error::Output(e) if e.kind() == std::io::ErrorKind::BrokenPipe) {
+    // `lochan log | head` is no failure.
+    if is_reader_gone(error) {
         return 0;
     }
     // Nothing is left to be done when even the complaint cannot be written; the code still tells.

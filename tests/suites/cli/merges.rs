@@ -61,6 +61,9 @@ async fn a_conflict_shows_both_sides_and_its_hints_work() {
     assert!(!ran.out.contains("nyc.trips"), "{}", ran.out);
     assert!(ran.err.starts_with("error: nothing merged: 1 key is in conflict"), "{}", ran.err);
     assert_eq!(world.head("main").await, ours);
+    // The code tells it, whoever has read what was said.
+    assert_eq!(world.run_unread("merge dev into main").await.code, 1);
+    assert_eq!(world.run_unread("log main").await.code, 0);
 
     let ran = world.run("merge dev into main --json").await;
     let (document, error) = (ran.document(), ran.error());

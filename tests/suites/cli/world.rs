@@ -57,16 +57,30 @@ impl World {
         let file = self.home.path().join("standard-input");
         std::fs::write(&file, input).expect("the home folder can be written to");
         let input = std::fs::File::open(&file).expect("what was written can be read");
-        let ran = Command::new(program("lochan"))
+        Self::ran(self.command(words).stdin(input)).await
+    }
+
+    /// Runs a command line of which nobody reads what it says.
+    pub async fn run_unread(&self, line: &str) -> Ran {
+        let (reader, writer) = std::io::pipe().expect("a pipe can be made");
+        drop(reader);
+        let words: Vec<&str> = line.split(' ').collect();
+        Self::ran(self.command(&words).stdin(Stdio::null()).stdout(writer)).await
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(program("lochan"));
+        command
             .args(words)
             .env_clear()
             .env("HOME", self.home.path())
             .env("LOCHAN_ENDPOINT", self.live.root())
-            .stdin(Stdio::from(input))
-            .kill_on_drop(true)
-            .output()
-            .await
-            .expect("the program can be started");
+            .kill_on_drop(true);
+        command
+    }
+
+    async fn ran(command: &mut Command) -> Ran {
+        let ran = command.output().await.expect("the program can be started");
         let text = |bytes| String::from_utf8(bytes).expect("the program writes UTF-8");
         Ran { code: ran.status.code().unwrap_or(-1), out: text(ran.stdout), err: text(ran.stderr) }
     }
