@@ -1,6 +1,6 @@
 //! The namespace calls of API v1: reads, and commits of one operation on the head of a branch.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use lochan_storage_engine::{
     commit::{GivenId, Operation, Request},
@@ -69,7 +69,8 @@ impl Catalog {
         find(&state, name).await
     }
 
-    /// The namespaces at or below `below`, or all of them, implicit ones included, in key order.
+    /// The namespaces at or below `below`, or all of them, the explicit ones first, in key order. An implicit one is shown unless
+    /// an explicit one has its elements, which need not be those of its key.
     pub async fn list_namespaces(
         &self,
         who: &Principal,
@@ -83,36 +84,34 @@ impl Catalog {
             Some(key) => at_or_below(key),
             None => Range::content(),
         };
-        let mut keys: BTreeSet<ContentKey> = BTreeSet::new();
-        let mut explicit: BTreeMap<ContentKey, (ContentId, Content)> = BTreeMap::new();
+        let mut implied: BTreeSet<ContentKey> = BTreeSet::new();
+        let mut all: Vec<(ContentKey, Namespace)> = Vec::new();
         let mut entries = state.entries(&range).await?;
         while let Some(item) = entries.next().await? {
             tokio::task::consume_budget().await;
             let Some(key) = item.key.content() else { continue };
             if item.entry.content_type == ContentType::Namespace {
-                let content = state.content_of(&item.entry).await?;
-                keys.insert(key.clone());
-                explicit.insert(key, (item.entry.content_id, content));
+                if let Content::Namespace { elements, properties } = state.content_of(&item.entry).await? {
+                    all.push((key, Namespace { id: Some(item.entry.content_id), elements, properties }));
+                }
                 continue;
             }
             // What is no namespace implies the one that it is in; namespaces imply none.
             let within =
                 |parent: &ContentKey| below.is_none_or(|below| parent == below || parent.is_below(below));
-            keys.extend(key.parent().filter(within));
+            implied.extend(key.parent().filter(within));
         }
-        let check = keys.iter().fold(Check::default(), |check, key| {
+        let explicit: HashSet<Vec<String>> = all.iter().map(|(_, found)| found.elements.clone()).collect();
+        let implied = implied.into_iter().map(|key| (Namespace::implicit(&key), key));
+        all.extend(
+            implied.filter(|(found, _)| !explicit.contains(&found.elements)).map(|(found, key)| (key, found)),
+        );
+        let check = all.iter().fold(Check::default(), |check, (key, _)| {
             check.and_key(Access::ReadContentKey, reference.as_ref(), key, Some(ContentType::Namespace))
         });
-        let visible = if keys.is_empty() { Vec::new() } else { self.visible(who, &check).await? };
-        let shown = keys.into_iter().zip(visible).filter(|(_, visible)| *visible);
-        Ok(shown
-            .map(|(key, _)| match explicit.remove(&key) {
-                Some((id, Content::Namespace { elements, properties })) => {
-                    Namespace { id: Some(id), elements, properties }
-                }
-                _ => Namespace::implicit(&key),
-            })
-            .collect())
+        let visible = if all.is_empty() { Vec::new() } else { self.visible(who, &check).await? };
+        let shown = all.into_iter().zip(visible).filter(|(_, visible)| *visible);
+        Ok(shown.map(|((_, found), _)| found).collect())
     }
 
     /// Creates a namespace.

@@ -23,11 +23,12 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
     Ok(Reply::json(&DiffResponseV1::from(v2::diff::out(compared))))
 }
 
-/// `NAME` or `NAME*HASH`; without a name before the star the default branch is meant. Names are only looked up, and hashes
-/// judged behind them.
+/// `NAME` or `NAME*HASH`, where a second star says nothing; without a name before the star the default branch is meant. Names are
+/// only looked up, and hashes judged behind them.
 fn side(app: &App, req: &Req, span: Span) -> Result<Point, Failure> {
     let text = req.param(span)?;
     let (name, at) = text.split_once('*').unwrap_or((&text, ""));
+    let at = at.strip_prefix('*').unwrap_or(at);
     let name = if name.is_empty() { app.catalog.settings().default_branch.as_str() } else { name };
     Ok(point::named(name, At::judged_late(at)))
 }
