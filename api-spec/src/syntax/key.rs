@@ -211,7 +211,7 @@ fn decode_escaped(text: &str, mut elements: Vec<String>) -> Result<Vec<String>, 
                 Some(escape) => return Err(KeyError::Escape { escape, text: text.to_owned() }),
                 None => return Err(KeyError::EscapeEnd(text.to_owned())),
             }),
-            LEGACY_DOT | '\0' => current.push('.'),
+            // What stood for a dot before there were escapes is a character like any other here.
             c => current.push(c),
         }
     }

@@ -43,6 +43,8 @@ fn refused_with_the_contracts_words() {
     check(".a*", "Illegal escaping sequence at the end of encoded path: .a*");
     check(".a*x", "Illegal escaping sequence *x in encoded path: .a*x");
     check("db.\u{7f}", "Content key '[db, \u{7f}]' must not contain the character 0x7F");
+    check(".a\u{1d}b", "Content key '[a\u{1d}b]' must not contain characters less than 0x20");
+    check(".a.b\u{0}", "Content key '[a, b\u{0}]' must not contain characters less than 0x20");
     check("\t", "Content key '[\t]' must not contain characters less than 0x20");
 }
 

@@ -36,7 +36,7 @@ pub const HASH_OR_RELATIVE_MESSAGE: &str = "Hash with optional relative part mus
 pub const TYPE_MESSAGE: &str = "Reference type name must be either 'branch' or 'tag'";
 
 /// Greatest count behind `~` and `^`.
-pub const COUNT_MAX: u64 = i32::MAX as u64;
+pub const COUNT_MAX: u64 = i32::MAX as u64 - 1;
 
 const HASH_DIGITS: std::ops::RangeInclusive<usize> = 8..=64;
 

@@ -101,8 +101,8 @@ fn impossible_values() {
          or a numeric value representing the milliseconds since epoch"
     );
     assert!(matches!(RefSpec::parse("main*99999999999999999999"), Err(ReferenceError::Timestamp(_))));
-    assert_eq!(RefSpec::parse("main~2147483647").unwrap().parts, [RelPart::Predecessor(COUNT_MAX)]);
-    assert_eq!(message("main^2147483648"), "Illegal value 2147483648 for spec type N_TH_PARENT (^)");
+    assert_eq!(RefSpec::parse("main~2147483646").unwrap().parts, [RelPart::Predecessor(COUNT_MAX)]);
+    assert_eq!(message("main^2147483647"), "Illegal value 2147483647 for spec type N_TH_PARENT (^)");
     assert!(matches!(RefSpec::parse("main~99999999999999999999"), Err(ReferenceError::Count { .. })));
     // Milliseconds of a year that no instant of a reference can write stay milliseconds.
     assert_eq!(RefSpec::parse("main*710000000000000").unwrap().to_string(), "main*710000000000000");

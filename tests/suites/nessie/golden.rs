@@ -28,6 +28,8 @@ struct Step {
     #[serde(default)]
     headers: BTreeMap<String, String>,
     body: Option<Value>,
+    /// A body that is no JSON, in place of that.
+    text: Option<String>,
     status: u16,
     /// The whole body; `null` for none. Without it the body is not looked at.
     #[serde(default, deserialize_with = "given")]
@@ -77,13 +79,15 @@ async fn every_answer_is_the_recorded_one() {
         for (number, step) in conversation.steps.into_iter().enumerate() {
             let place = format!("{name} ({}), step {}: {}", conversation.title, number + 1, step.ask);
             let (method, target) = step.ask.split_once(' ').expect("a method and a target");
+            let has_body = step.body.is_some() || step.text.is_some();
             let headers: Vec<(&str, &str)> = step
                 .headers
                 .iter()
                 .map(|(name, value)| (name.as_str(), value.as_str()))
-                .chain(step.body.is_some().then_some(("content-type", "application/json")))
+                .chain(has_body.then_some(("content-type", "application/json")))
                 .collect();
-            let body = step.body.map(|body| filled(body, &kept).to_string()).unwrap_or_default();
+            let body =
+                step.body.map(|body| filled(body, &kept).to_string()).or(step.text).unwrap_or_default();
             let answer = server.send(method, &fill(target, &kept), &headers, &body).await;
             if answer.status.as_u16() != step.status {
                 wrong.push(format!(

@@ -368,7 +368,12 @@ async fn recent_changes_show_at_most_twenty_heads() {
     assert_eq!(list(&shown["previous"]).len(), 20);
     // Where a reference is put where it stands, nothing has changed.
     let head = server.head("main").await;
-    server.put(&format!("/api/v2/trees/main@{head}"), json!({"type": "DETACHED", "hash": head})).await.ok();
+    for _ in 0..70 {
+        server
+            .put(&format!("/api/v2/trees/main@{head}"), json!({"type": "DETACHED", "hash": head}))
+            .await
+            .ok();
+    }
     assert_eq!(server.get("/api/v2/trees/main/recent-changes").await.ok()["previous"], shown["previous"]);
     assert_eq!(server.get("/api/v2/trees/main/recent-changes?scan-commits=x").await.status, 404);
 }

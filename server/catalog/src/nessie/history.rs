@@ -14,6 +14,9 @@ use crate::{
 pub const HEADS_MAX: usize = 20;
 /// How long ago a head may have been left, in microseconds.
 pub const AGE_US_MAX: Micros = 5 * 60 * 1_000_000;
+/// Entries of the log that are read at once, and how often at most: a head assigned anew makes one and leaves none.
+const LOG_PAGE: usize = 64;
+const LOG_PAGES_MAX: usize = 64;
 /// Most commits looked at for their state.
 pub const SCAN_COMMITS_MAX: usize = 1_000;
 
@@ -67,15 +70,31 @@ impl Catalog {
         self.authorize(who, &Check::on(Access::ViewReference, asked.as_ref())).await?;
         let reference = self.find_reference(name).await?;
         let current = self.examine(reference.target).await?;
-        // One more than shown: the oldest may be the creation, which left no head.
-        let log = self.engine().ref_log(&reference.name, Some(reference.number + 1), HEADS_MAX + 1).await?;
         let mut previous = Vec::new();
-        for old in recently_left(&log, self.engine().now()) {
+        for old in self.recently_left(&reference).await? {
             previous.push(self.examine(old).await?);
         }
         let scanned =
             if scan == 0 { Consistency::NotChecked } else { self.scan(reference.target, scan).await? };
         Ok(RecentChanges { reference, current, previous, scanned })
+    }
+
+    /// The heads that a reference has left recently, newest first.
+    async fn recently_left(&self, reference: &Reference) -> Result<Vec<CommitId>, Error> {
+        let since = self.engine().now().saturating_sub(AGE_US_MAX);
+        let mut heads = Vec::new();
+        let mut before = reference.number + 1;
+        for _ in 0..LOG_PAGES_MAX {
+            let log = self.engine().ref_log(&reference.name, Some(before), LOG_PAGE).await?;
+            let recent: Vec<_> = log.iter().take_while(|entry| is_recent(entry, since)).collect();
+            heads.extend(recent.iter().filter_map(|entry| left(entry)));
+            if heads.len() >= HEADS_MAX || recent.len() < LOG_PAGE {
+                break;
+            }
+            before = recent.last().map_or(0, |entry| entry.number);
+        }
+        heads.truncate(HEADS_MAX);
+        Ok(heads)
     }
 
     /// The worst state among a commit and up to `count` of its ancestors.
@@ -117,14 +136,14 @@ impl Catalog {
     }
 }
 
-/// The heads that were left recently, newest first, of a log with its newest entry first.
-fn recently_left(log: &[RefLogEntry], now: Micros) -> Vec<CommitId> {
-    let since = now.saturating_sub(AGE_US_MAX);
-    log.iter()
-        .take_while(|entry| entry.time >= since && entry.operation != RefOperation::Create)
-        .filter_map(|entry| entry.old.filter(|_| entry.old != entry.new))
-        .take(HEADS_MAX)
-        .collect()
+/// Whether a head was left since then; what stands before the creation of a reference is of another one.
+fn is_recent(entry: &RefLogEntry, since: Micros) -> bool {
+    entry.time >= since && entry.operation != RefOperation::Create
+}
+
+/// The head that was left; none where it was assigned anew.
+fn left(entry: &RefLogEntry) -> Option<CommitId> {
+    entry.old.filter(|_| entry.old != entry.new)
 }
 
 #[cfg(test)]
@@ -134,15 +153,15 @@ mod tests {
 
     use super::*;
 
-    fn left(number: u64, time: Micros) -> RefLogEntry {
-        let id = |number: u64| Some(CommitId::new(ObjectId::from_bytes([number as u8; 32])));
+    fn entry(old: u8, new: u8, operation: RefOperation, time: Micros) -> RefLogEntry {
+        let id = |number: u8| Some(CommitId::new(ObjectId::from_bytes([number; 32])));
         RefLogEntry {
             name: RefName::new("main").unwrap(),
-            number,
+            number: 1,
             kind: RefKind::Branch,
-            old: id(number),
-            new: id(number + 1),
-            operation: RefOperation::Commit,
+            old: id(old),
+            new: id(new),
+            operation,
             principal: String::new(),
             request: None,
             run: None,
@@ -151,14 +170,12 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_shown_up_to_their_number_and_age() {
-        let now = 1_000_000_000;
-        let log: Vec<_> = (0..=HEADS_MAX as u64).map(|number| left(number, now)).collect();
-        assert_eq!(HEADS_MAX, 20);
-        assert_eq!(recently_left(&log[..HEADS_MAX], now).len(), HEADS_MAX);
-        assert_eq!(recently_left(&log, now).len(), HEADS_MAX);
-        let oldest = now - 5 * 60 * 1_000_000;
-        assert_eq!(recently_left(&[left(1, oldest)], now).len(), 1);
-        assert_eq!(recently_left(&[left(1, oldest - 1)], now).len(), 0);
+    fn a_head_is_shown_that_was_left_recently() {
+        let since = 1_000_000_000;
+        let moved = |time| entry(1, 2, RefOperation::Commit, time);
+        assert!(is_recent(&moved(since), since) && !is_recent(&moved(since - 1), since));
+        assert!(!is_recent(&entry(1, 2, RefOperation::Create, since), since));
+        assert_eq!(left(&moved(since)), moved(since).old);
+        assert_eq!(left(&entry(2, 2, RefOperation::Assign, since)), None);
     }
 }

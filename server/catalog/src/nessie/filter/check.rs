@@ -216,14 +216,12 @@ fn called(expr: &mut IdedExpr, arguments: &[Type]) -> Result<Type, String> {
     }
     let name = of.func_name.as_str();
     let found = of_call(name, of.target.is_some(), arguments)?;
+    let sign = text::SIGNS.iter().position(|(sign, _)| *sign == name);
     let ours = match (name, arguments) {
         (operators::EQUALS | operators::NOT_EQUALS, [one, other]) if is_time(one) || is_time(other) => {
             text::SAME_TIME
         }
-        (
-            operators::LESS | operators::LESS_EQUALS | operators::GREATER | operators::GREATER_EQUALS,
-            [Type::Text, Type::Text],
-        ) => text::BEFORE,
+        (_, [Type::Text, Type::Text]) if sign.is_some() => text::COMPARED,
         ("string", [Type::Double]) => text::OF_DOUBLE,
         ("duration", [Type::Text]) => text::SPAN,
         ("timestamp", [Type::Text]) => text::TIME,
@@ -235,18 +233,14 @@ fn called(expr: &mut IdedExpr, arguments: &[Type]) -> Result<Type, String> {
         (method, _) if moments::kind(method).is_some() => moments::PART,
         _ => return Ok(found),
     };
-    // What is not greater is less or equal, and of two texts the one is less where the other is greater.
-    let negated = matches!(name, operators::NOT_EQUALS | operators::LESS_EQUALS | operators::GREATER_EQUALS);
-    let swapped = matches!(name, operators::LESS_EQUALS | operators::GREATER);
-    let kind = moments::kind(name).map(|kind| LiteralValue::Int(kind.into()));
+    let is_negated = name == operators::NOT_EQUALS;
+    let kind =
+        moments::kind(name).or(sign.map(|sign| sign as i64)).map(|kind| LiteralValue::Int(kind.into()));
     let kind = kind.map(|kind| IdedExpr { id: 0, expr: Expr::Literal(kind) });
     let mut given: Vec<IdedExpr> = kind.into_iter().chain(of.target.take().map(|target| *target)).collect();
     given.append(&mut of.args);
-    if swapped {
-        given.reverse();
-    }
     *expr = call(ours, given);
-    if negated {
+    if is_negated {
         let equal = std::mem::take(expr);
         *expr = call(operators::LOGICAL_NOT, vec![equal]);
     }

@@ -1,11 +1,12 @@
 //! Conversions of text, and equality of moments, as the reference server has them: its language's forms of numbers, moments
 //! and durations, where the interpreter has others. The checker puts these functions in; their names cannot be written.
 
-use std::fmt::Write;
+use std::{cmp::Ordering, fmt::Write};
 
+use cel::common::ast::operators;
 use cel::common::types::{
-    CelBool, CelDouble, CelDuration, CelInt, CelNull, CelString, CelTimestamp, DOUBLE_TYPE, DURATION_TYPE,
-    DYN_TYPE, NULL_TYPE, STRING_TYPE, TIMESTAMP_TYPE,
+    CelBool, CelBytes, CelDouble, CelDuration, CelInt, CelNull, CelString, CelTimestamp, CelUInt,
+    DOUBLE_TYPE, DURATION_TYPE, DYN_TYPE, INT_TYPE, NULL_TYPE, STRING_TYPE, TIMESTAMP_TYPE,
 };
 use cel::common::value::{CowVal, Val};
 use cel::{DeclarationError, Env, ExecutionError};
@@ -13,10 +14,19 @@ use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveTime, SecondsForma
 
 use super::moments::{nanos_beyond, whole_seconds};
 
-/// Equality where one side is a moment or a duration: an error with anything but its like and null.
+/// Equality where one side is a moment or a duration: an error with anything but its like and null behind it, or a list or object
+/// in front of it.
 pub(super) const SAME_TIME: &str = "@same_time";
-/// Whether one text comes before another: by their UTF-16 units, as the reference server has it, not by their characters.
-pub(super) const BEFORE: &str = "@before";
+/// How one text stands to another: by their UTF-16 units, as the reference server has it, not by their characters. The first
+/// argument is the place of the sign in [`SIGNS`].
+pub(super) const COMPARED: &str = "@compared";
+/// The signs that compare, and what they say.
+pub(super) const SIGNS: [(&str, fn(Ordering) -> bool); 4] = [
+    (operators::LESS, Ordering::is_lt),
+    (operators::LESS_EQUALS, Ordering::is_le),
+    (operators::GREATER, Ordering::is_gt),
+    (operators::GREATER_EQUALS, Ordering::is_ge),
+];
 /// The text of a floating-point number.
 pub(super) const OF_DOUBLE: &str = "@of_double";
 /// The duration that a text stands for.
@@ -53,14 +63,20 @@ pub(super) fn teach(env: &mut Env) -> Result<(), DeclarationError> {
         };
         Ok(CowVal::owned(CelBool::from(same_time(one.as_ref(), other.as_ref())?)))
     })?;
-    env.add_overload(BEFORE, "before", vec![STRING_TYPE, STRING_TYPE], |arguments| {
-        let [one, other] = arguments.as_slice() else {
-            return Err(ExecutionError::invalid_argument_count(2, arguments.len()));
+    env.add_overload(COMPARED, "compared", vec![INT_TYPE, DYN_TYPE, DYN_TYPE], |arguments| {
+        let [sign, one, other] = arguments.as_slice() else {
+            return Err(ExecutionError::invalid_argument_count(3, arguments.len()));
         };
-        let (one, other) = (one.downcast_ref::<CelString<'_>>(), other.downcast_ref::<CelString<'_>>());
-        let (one, other) = one.zip(other).ok_or_else(|| mistake("<", "no such overload"))?;
-        let is_before = one.inner().encode_utf16().lt(other.inner().encode_utf16());
-        Ok(CowVal::owned(CelBool::from(is_before)))
+        let sign = sign.downcast_ref::<CelInt>().and_then(|sign| usize::try_from(*sign.inner()).ok());
+        let sign = sign.and_then(|sign| SIGNS.get(sign));
+        let text = |of: &dyn Val| of.downcast_ref::<CelString<'_>>().map(|text| text.inner().to_owned());
+        let holds = match (sign, text(one.as_ref()), text(other.as_ref())) {
+            (Some((_, says)), Some(one), Some(other)) => says(one.encode_utf16().cmp(other.encode_utf16())),
+            // A text is neither less nor greater than nothing; nothing cannot be compared.
+            (Some(_), Some(_), None) if is_null(other.as_ref()) => false,
+            _ => return Err(mistake("<", "no such overload")),
+        };
+        Ok(CowVal::owned(CelBool::from(holds)))
     })?;
     env.add_overload(OF_DOUBLE, "of_double", vec![DOUBLE_TYPE], |arguments| {
         let number = arguments.first().and_then(|given| given.downcast_ref::<CelDouble>());
@@ -114,9 +130,8 @@ fn mistake(function: &str, what: &str) -> ExecutionError {
 }
 
 fn same_time(one: &(dyn Val + '_), other: &(dyn Val + '_)) -> Result<bool, ExecutionError> {
-    let is_null = |value: &(dyn Val + '_)| value.downcast_ref::<CelNull>().is_some();
-    if is_null(one) || is_null(other) {
-        return Ok(is_null(one) && is_null(other));
+    if is_null(other) {
+        return Ok(is_null(one));
     }
     let times = (one.downcast_ref::<CelTimestamp>(), other.downcast_ref::<CelTimestamp>());
     let spans = (one.downcast_ref::<CelDuration>(), other.downcast_ref::<CelDuration>());
@@ -126,8 +141,24 @@ fn same_time(one: &(dyn Val + '_), other: &(dyn Val + '_)) -> Result<bool, Execu
             Ok(one.inner() == other.inner() && one.inner().offset() == other.inner().offset())
         }
         (_, (Some(one), Some(other))) => Ok(one.inner() == other.inner()),
+        // A list or an object says of itself that it is no such thing.
+        ((None, _), (None, _)) if !is_null(one) && !is_plain(one) => Ok(false),
         _ => Err(mistake("==", "no such overload")),
     }
+}
+
+fn is_null(value: &(dyn Val + '_)) -> bool {
+    value.downcast_ref::<CelNull>().is_some()
+}
+
+/// Whether it is a text, a number or a truth value.
+fn is_plain(value: &(dyn Val + '_)) -> bool {
+    value.downcast_ref::<CelString<'_>>().is_some()
+        || value.downcast_ref::<CelBytes<'_>>().is_some()
+        || value.downcast_ref::<CelBool>().is_some()
+        || value.downcast_ref::<CelInt>().is_some()
+        || value.downcast_ref::<CelUInt>().is_some()
+        || value.downcast_ref::<CelDouble>().is_some()
 }
 
 /// The shortest text that reads as the number again, always with a digit after the point, and with an exponent from ten

@@ -37,11 +37,14 @@ pub async fn get(app: Arc<App>, req: Req) -> Answer {
     }))
 }
 
+/// A type that every client knows and no document has.
+const UNKNOWN: &str = "UNKNOWN";
+
 /// `GET config/repository`
 pub async fn get_repository(app: Arc<App>, req: Req) -> Answer {
     let query: Query = req.query()?;
     let mut kinds: Vec<&str> = Vec::new();
-    for asked in &query.types {
+    for asked in query.types.iter().filter(|asked| *asked != UNKNOWN) {
         let known = RepositoryConfig::TYPES
             .iter()
             .find(|known| *known == asked)
