@@ -33,6 +33,17 @@ pub(super) struct Gathered {
     pub(super) joined: BTreeSet<ContentKey>,
     /// A rule has looked at more than can be named.
     pub(super) exact: bool,
+    /// Contents given instead of the source's and put in their place, each with its place among the behaviors.
+    resolved: Vec<Resolved>,
+}
+
+/// A content given instead of the source's.
+struct Resolved {
+    place: usize,
+    key: ContentKey,
+    given: Entry,
+    /// What it may be another state of: what the target holds there, and what the source has put.
+    known: Vec<Entry>,
 }
 
 impl Gathered {
@@ -59,6 +70,40 @@ impl Gathered {
             }
         }
         self.edits.insert(key.index_key(), entry);
+    }
+
+    /// A content that is given must be another state of one that the target or the source has under the key, and of none that
+    /// goes to another key as well; else one content would stand under two keys, or change its type, as no commit can do it.
+    pub(super) fn check_resolved(&self) -> Result<(), Error> {
+        let faults =
+            self.resolved.iter().filter_map(|resolved| Some((resolved.place, self.fault(resolved)?)));
+        faults.min().map_or(Ok(()), |(_, fault)| Err(Error::BadRequest(fault)))
+    }
+
+    fn fault(&self, Resolved { key, given, known, .. }: &Resolved) -> Option<String> {
+        let same = known.iter().filter(|entry| entry.content_id == given.content_id);
+        let mut types = same.map(|entry| entry.content_type).peekable();
+        if types.peek().is_none() {
+            let ids: BTreeSet<String> = known.iter().map(|entry| entry.content_id.to_string()).collect();
+            let ids = ids.into_iter().collect::<Vec<_>>().join(" or ");
+            return Some(format!(
+                "The resolvedContent for key {key} must have the content ID {ids}, not {}.",
+                given.content_id
+            ));
+        }
+        if !types.any(|held| held == given.content_type) {
+            return Some(format!(
+                "The resolvedContent for key {key} must be of the type that the content with its ID has."
+            ));
+        }
+        let gets_it =
+            |entry: &Option<Entry>| entry.as_ref().is_some_and(|e| e.content_id == given.content_id);
+        let mut others = self.edits.iter().filter(|(at, entry)| **at != key.index_key() && gets_it(entry));
+        let other = others.next()?.0.content()?;
+        Some(format!(
+            "The resolvedContent for key {key} has the content ID {}, and the source has moved that content to key {other}.",
+            given.content_id
+        ))
     }
 
     pub(super) fn has_conflict(&self) -> bool {
@@ -174,6 +219,14 @@ pub(super) async fn gather(
                 out.details.insert(key.clone(), Detail { key, mode, conflict: None });
             }
             Decision::Apply(entry) => {
+                if let Some(given) = treatment.resolved {
+                    out.resolved.push(Resolved {
+                        place: options.keys.get(&key).map_or(0, |behavior| behavior.place),
+                        key: key.clone(),
+                        given,
+                        known: head.iter().chain(&change.source).cloned().collect(),
+                    });
+                }
                 out.put(&key, head.as_ref(), entry);
                 out.details.insert(key.clone(), Detail { key, mode, conflict: None });
             }

@@ -85,6 +85,7 @@ impl<'a> Picks<'a> {
         let conflict = gathered.has_conflict();
         if !conflict && !self.conflict {
             check_gathered(core, &self.target, &mut gathered).await?;
+            gathered.check_resolved()?;
         }
         gathered.relied.extend(read.entries);
         gathered.prefixes.extend(read.prefixes);

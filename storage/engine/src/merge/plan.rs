@@ -138,6 +138,10 @@ impl Plan for MergePlan {
         let conflict = gathered.has_conflict();
         if !conflict {
             check_gathered(core, &head.tree, &mut gathered).await?;
+            // A dry run of the reference server's has been seen to be fine with any; nothing is stored.
+            if !self.request.options.dry_run {
+                gathered.check_resolved()?;
+            }
         }
         let details = gathered.details.values().cloned().collect();
         let system_conflicts = std::mem::take(&mut gathered.system_conflicts);

@@ -455,6 +455,86 @@ async fn an_expected_content_holds_under_force_and_a_resolved_one_is_stored() {
     ));
 }
 
+/// Both sides changed `t`, and `u` lives on beside it; the source has moved what `m` held to `n`, and put something new at
+/// `m`. Returns the ids of `t`, `u` and `m`, and the commit on `t`.
+async fn to_be_resolved(engine: &Engine) -> (Vec<ContentId>, CommitId) {
+    let made = commit(engine, "main", ["m", "t", "u"].map(|at| put(at, table(1))).to_vec()).await;
+    let id = |at: &str| made.added.iter().find(|(added, _)| *added == key(at)).unwrap().1;
+    let ids: Vec<_> = ["t", "u", "m"].map(id).to_vec();
+    branch(engine, "dev", "main").await;
+    let picked = commit(engine, "dev", vec![update("t", table(2), ids[0])]).await.head;
+    commit(engine, "dev", vec![delete("m"), update("n", table(1), ids[2])]).await;
+    commit(engine, "dev", vec![put("m", table(5))]).await;
+    commit(engine, "main", vec![update("t", table(3), ids[0])]).await;
+    (ids, picked)
+}
+
+/// As for a commit: else one content would stand under two keys, or change its type.
+#[tokio::test]
+async fn a_resolved_content_is_another_state_of_what_stands_there() {
+    let (engine, store) = crate::testing::engine_with(Default::default(), Default::default()).await;
+    let (ids, picked) = to_be_resolved(&engine).await;
+    let [t, u, m] = ids[..] else { panic!("three ids") };
+    let with = |at: &str, id, expected, resolved| {
+        let expected = Some((GivenId::Id(id), expected));
+        let behavior = KeyBehavior { expected, resolved: Some(resolved), ..KeyBehavior::default() };
+        let mut options = merge_options();
+        options.keys.insert(key(at), behavior);
+        options
+    };
+    let view = Content::IcebergView {
+        metadata_location: "s3://v".into(),
+        version_id: 1,
+        schema_id: 0,
+        sql_text: None,
+        dialect: None,
+    };
+    let unknown = ContentId::from_bytes([7; 16]);
+    let before = head(&engine, "main").await;
+    // A dry run of a merge stores nothing, and answers as the reference server does.
+    let dry = with("t", t, table(3), (GivenId::Id(u), table(4)));
+    let dry = try_merge(&engine, "dev", "main", Options { dry_run: true, ..dry }).await.unwrap();
+    assert!(dry.successful && !dry.applied);
+    for (resolved, why) in [
+        ((GivenId::Id(u), table(4)), "must have the content ID"),
+        ((GivenId::Id(u), table(1)), "must have the content ID"),
+        ((GivenId::Id(unknown), table(4)), "must have the content ID"),
+        ((GivenId::Id(t), view), "must be of the type"),
+        ((GivenId::New, table(4)), "must have a non-null content ID"),
+    ] {
+        let options = with("t", t, table(3), resolved);
+        let dry = Options { dry_run: true, ..options.clone() };
+        for outcome in [
+            try_merge(&engine, "dev", "main", options.clone()).await,
+            try_transplant(&engine, vec![picked], "main", options).await,
+            try_transplant(&engine, vec![picked], "main", dry).await,
+        ] {
+            match outcome {
+                Err(Error::BadRequest(told)) => assert!(told.contains(why), "{told}"),
+                other => panic!("{why}: {other:?}"),
+            }
+        }
+    }
+    // What `m` holds on the target goes to `n` with the merge.
+    let mut both = with("m", m, table(1), (GivenId::Id(m), table(6)));
+    both.default_mode = Mode::Force;
+    match try_merge(&engine, "dev", "main", both.clone()).await {
+        Err(Error::BadRequest(told)) => assert!(told.contains("to key n"), "{told}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(head(&engine, "main").await, before);
+    // A content of the source's own is fine, and so is another state of the target's.
+    let new = contents(&engine, "dev").await[&key("m")].0;
+    both.keys.get_mut(&key("m")).unwrap().resolved = Some((GivenId::Id(new), table(6)));
+    both.keys.extend(with("t", t, table(3), (GivenId::Id(t), table(4))).keys);
+    assert!(try_merge(&engine, "dev", "main", both).await.unwrap().applied);
+    let merged = contents(&engine, "main").await;
+    assert_eq!(merged[&key("m")], (new, table(6)));
+    assert_eq!(merged[&key("t")], (t, table(4)));
+    assert_eq!(merged[&key("n")].0, m);
+    crate::testing::assert_sound(&store).await;
+}
+
 #[tokio::test]
 async fn a_forced_overwrite_of_a_filled_namespace_by_a_table_is_refused() {
     let engine = engine().await;

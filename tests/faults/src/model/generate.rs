@@ -257,6 +257,11 @@ pub fn options(rng: &mut Rng, keys: Keys, changed: &[ContentKey], target: &State
         let expected = one_in(rng, 3).then(|| given(rng, target.contents.get(&named)));
         let resolve = if expected.is_some() && mode == Mode::Normal { 2 } else { 40 };
         let resolved = one_in(rng, resolve).then(|| match target.contents.get(&named) {
+            Some(held) if one_in(rng, 8) => (GivenId::Id(held.id), content(rng, &named)),
+            Some(_) if one_in(rng, 8) => {
+                let all: Vec<ContentId> = target.contents.values().map(|held| held.id).collect();
+                (GivenId::Id(rng.pick(&all).copied().unwrap_or(ContentId::NONE)), content(rng, &named))
+            }
             Some(held) => (GivenId::Id(held.id), updated(rng, &named, held)),
             None => (GivenId::Id(random_id(rng)), content(rng, &named)),
         });

@@ -139,6 +139,8 @@ struct Part {
     concerns: Concerns,
     /// Namespaces made of both sides.
     joined: BTreeSet<ContentKey>,
+    /// Whether a content given instead of the source's is none that may stand there.
+    foreign: bool,
 }
 
 impl Part {
@@ -157,7 +159,9 @@ impl Part {
             system_conflicts: BTreeSet::new(),
             concerns: Concerns::default(),
             joined: BTreeSet::new(),
+            foreign: false,
         };
+        let mut resolved: Vec<(&ContentKey, Held, [Option<&Held>; 2])> = Vec::new();
         for (path, source) in &changes.system {
             if path.elements().first().is_some_and(|first| &**first == NOT_MERGED) {
                 continue;
@@ -194,6 +198,9 @@ impl Part {
                     part.details.insert(key.clone(), (mode, conflict));
                 }
                 Verdict::Takes(mut wanted, told) => {
+                    if own.is_some_and(|own| own.resolved.is_some()) {
+                        resolved.extend(wanted.clone().map(|given| (key, given, [head, source.as_ref()])));
+                    }
                     if ours && let (Some(base), Some(source), Some(head)) = (change.base, &wanted, head) {
                         wanted = Some(joined(Some(base), source, head));
                     }
@@ -213,6 +220,14 @@ impl Part {
             let told = part.details.entry(key.clone()).or_insert((options.mode_of(&key), None));
             told.1.get_or_insert(ConflictKind::KeyConflict);
         }
+        // It is a state of what the target or the source has there, and of nothing that goes elsewhere.
+        part.foreign = resolved.into_iter().any(|(key, given, known)| {
+            let is_of = |held: &&Held| held.id == given.id && held.content_type() == given.content_type();
+            let goes = |(at, held): (&ContentKey, &Option<Held>)| {
+                at != key && held.as_ref().is_some_and(|held| held.id == given.id)
+            };
+            !known.iter().flatten().any(is_of) || part.taken.contents.iter().any(goes)
+        });
         Ok(part)
     }
 
@@ -231,6 +246,10 @@ impl Part {
             Some(_) => {}
         }
         self.taken.contents.insert(key.clone(), wanted);
+    }
+
+    fn check_foreign(&self) -> Result<(), Refusal> {
+        if self.foreign { Err(Refusal::Bad) } else { Ok(()) }
     }
 
     fn conflicts(&self) -> bool {
@@ -324,6 +343,9 @@ pub fn merge(
     let successful = !part.conflicts();
     if successful {
         check_namespaces(&target, &part.concerns)?;
+        if !options.dry_run {
+            part.check_foreign()?;
+        }
     }
     let planned = planned(&part.taken);
     let writes = successful && !options.dry_run && !planned.is_empty();
@@ -373,6 +395,7 @@ pub fn transplant(
         let part = Part::of(&before, &on, &made.changes, &target, &counting, Kind::Transplant, &joined)?;
         if answer.successful && !part.conflicts() {
             check_namespaces(&target, &part.concerns)?;
+            part.check_foreign()?;
         }
         answer.successful &= !part.conflicts();
         for (key, (mode, conflict)) in part.details {
