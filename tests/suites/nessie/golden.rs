@@ -1,7 +1,8 @@
 //! Recorded conversations, answer by answer: the files of `tests/suites/nessie_golden`.
 //!
 //! A step asks and says what is answered. Where the reference server answers something else, the step `differs`: it names
-//! the line of the README that promises so, and what the reference server does. In answers `${name}` stands for a value
+//! the line of the README that promises so, and what the reference server does; where it is followed against what one would
+//! expect, the step is `alike`. In answers `${name}` stands for a value
 //! that an earlier step has kept, `<hash>`, `<id>` and `<time>` for any of that shape, `<any>` for anything.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,9 @@ struct Step {
     #[serde(default)]
     keep: BTreeMap<String, String>,
     differs: Option<Differs>,
+    /// How the line in the README begins that warns of it, where the reference server is followed against what one would
+    /// expect.
+    alike: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -114,21 +118,34 @@ async fn every_answer_is_the_recorded_one() {
 /// Whoever compares both servers finds each difference in the README, and nothing there that no conversation shows.
 #[test]
 fn every_difference_is_promised_and_shown() {
+    shows_each_line_below("On the Nessie API:", 10, |name, step| {
+        let differs = step.differs?;
+        assert!(!differs.reference.is_empty(), "{name}: say what the reference server does");
+        Some(differs.line)
+    });
+}
+
+#[test]
+fn every_warning_is_shown() {
+    shows_each_line_below("### Like Nessie, though one may expect otherwise", 3, |_, step| step.alike);
+}
+
+/// Reads the list below a line of the README. `line_of` tells how the line of it begins that a step shows.
+fn shows_each_line_below(title: &str, more_than: usize, line_of: impl Fn(&str, Step) -> Option<String>) {
     let readme = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../README.md");
     let readme = fs::read_to_string(readme).expect("the README can be read");
     let lines: BTreeSet<&str> = readme
         .lines()
-        .skip_while(|line| *line != "On the Nessie API:")
+        .skip_while(|line| *line != title)
         .skip(2)
         .map_while(|line| line.strip_prefix("- "))
         .collect();
-    assert!(lines.len() > 10, "the list is not where it is looked for");
+    assert!(lines.len() > more_than, "the list is not where it is looked for");
     let mut shown = BTreeSet::new();
     for (name, conversation) in conversations() {
-        for differs in conversation.steps.into_iter().filter_map(|step| step.differs) {
-            assert!(!differs.reference.is_empty(), "{name}: say what the reference server does");
-            let line = lines.iter().find(|line| line.starts_with(&differs.line));
-            shown.insert(*line.unwrap_or_else(|| panic!("{name}: no line begins '{}'", differs.line)));
+        for begins in conversation.steps.into_iter().filter_map(|step| line_of(&name, step)) {
+            let line = lines.iter().find(|line| line.starts_with(&begins));
+            shown.insert(*line.unwrap_or_else(|| panic!("{name}: no line begins '{begins}'")));
         }
     }
     let unshown: Vec<_> = lines.difference(&shown).collect();
