@@ -31,6 +31,12 @@ const IDEMPOTENCY_KEY: Parameter = Parameter::new(
     Shape::Pattern("^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"),
     "0198f3a2-5b7c-7d1e-8f90-123456789abc",
 );
+const IDEMPOTENCY_KEY_OPAQUE: Parameter = Parameter::new(
+    "Idempotency-Key",
+    "Any text, such as a UUID. The same request with the same key is done once, and answered alike.",
+    Shape::Text,
+    "0198f3a2-5b7c-7d1e-8f90-123456789abc",
+);
 const IF_NONE_MATCH: Parameter = Parameter::new(
     "If-None-Match",
     "`ETag`s of answers that the client holds. If one is still right, the answer is 304.",
@@ -56,8 +62,12 @@ pub(super) fn of_requests(info: &EndpointInfo) -> Vec<Parameter> {
     if commits {
         all.extend([COMMIT_MESSAGE, COMMIT_AUTHORS, COMMIT_SIGNERS]);
     }
-    if info.surface != Surface::Ext && info.mutates {
-        all.push(IDEMPOTENCY_KEY);
+    if info.mutates {
+        match info.surface {
+            Surface::Iceberg => all.push(IDEMPOTENCY_KEY),
+            Surface::NessieV1 | Surface::NessieV2 => all.push(IDEMPOTENCY_KEY_OPAQUE),
+            Surface::Ext => {}
+        }
     }
     if info.name == "loadTable" {
         all.push(IF_NONE_MATCH);
