@@ -179,6 +179,50 @@ async fn entries_by_range_page_and_filter() {
     assert_eq!(rest["hasMore"], false);
 }
 
+/// The reference server takes a token for a place in whatever is listed.
+#[tokio::test]
+async fn a_page_token_goes_on_with_its_own_listing_only() {
+    let server = Server::start().await;
+    let abc = json!([put("a", "s3://1"), put("b", "s3://2"), put("c", "s3://3")]);
+    let first = head(&server.commit("main", "m", abc).await);
+    server.create("BRANCH", "dev", "main").await;
+    let dev = head(&server.commit("dev", "m", json!([put("bb", "s3://4"), put("d", "s3://5")])).await);
+    server.create("BRANCH", "other", "dev").await;
+    let other = head(&server.commit("other", "m", json!([drop("c")])).await);
+    let token = async |target: &str| {
+        let page = server.get(&format!("/api/v2/trees/{target}?max-records=1")).await.ok();
+        text(&page["token"]).to_owned()
+    };
+    let entries = token("dev/entries").await;
+    let diff = token("main/diff/dev").await;
+    // Wherever the references are by now, and under every name of the same state.
+    server.commit("dev", "m", json!([drop("a"), put("e", "s3://6")])).await;
+    for at in ["dev".to_owned(), format!("dev@{dev}"), format!("@{dev}"), format!("other@{dev}")] {
+        let rest = server.get(&format!("/api/v2/trees/{at}/entries?page-token={entries}")).await.ok();
+        assert_eq!(list(&rest["entries"]).len(), 4, "{at}");
+        let rest = server.get(&format!("/api/v2/trees/main/diff/{at}?page-token={diff}")).await.ok();
+        assert_eq!(list(&rest["diffs"]).len(), 1, "{at}");
+    }
+    for target in [
+        format!("/api/v2/trees/main/entries?page-token={entries}"),
+        format!("/api/v2/trees/other/entries?page-token={entries}"),
+        format!("/api/v2/trees/dev@{first}/entries?page-token={entries}"),
+        format!("/api/v2/trees/@{other}/entries?page-token={entries}"),
+        format!("/api/v1/trees/tree/main/entries?pageToken={entries}"),
+        format!("/api/v2/trees/main/diff/other?page-token={diff}"),
+        format!("/api/v2/trees/other/diff/dev?page-token={diff}"),
+        format!("/api/v2/trees/dev/diff/main?page-token={diff}"),
+    ] {
+        let told = server.get(&target).await.refused();
+        assert!(told.starts_with("The page token belongs to another request"), "{target}: {told}");
+    }
+    // What is missing is told before.
+    let gone = server.get(&format!("/api/v2/trees/none/entries?page-token={entries}")).await;
+    gone.failed(404, "REFERENCE_NOT_FOUND");
+    let rest = server.get(&format!("/api/v1/trees/tree/dev/entries?pageToken={entries}")).await.ok();
+    assert_eq!(list(&rest["entries"]).len(), 4);
+}
+
 #[tokio::test]
 async fn the_log_pages_and_stops() {
     let server = Server::start().await;

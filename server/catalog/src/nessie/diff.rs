@@ -7,7 +7,7 @@ use super::{
     Page, Point, Start,
     entries::Restriction,
     filter::{Filter, Kind, values},
-    page::Filling,
+    page::{Filling, Mark},
 };
 use crate::{
     access::{Access, Check, Principal},
@@ -25,6 +25,8 @@ pub struct Resume {
     pub to: CommitId,
     /// The first key to show.
     pub key: ContentKey,
+    /// What the diff was asked for.
+    pub asked: Mark,
 }
 
 /// A diff asked for.
@@ -83,9 +85,13 @@ impl Catalog {
         );
         let check = Check::on(Access::ViewReference, rights.0.as_ref());
         self.authorize(who, &check.and(Access::ViewReference, rights.1.as_ref())).await?;
+        let asked = Mark::of(&[from, to]);
         let mut from = self.resolve_point(from, "\"From\" hash").await?;
         let mut to = self.resolve_point(to, "\"To\" hash").await?;
         if let Some(resume) = resume {
+            if resume.asked != asked && (resume.from, resume.to) != (from.commit, to.commit) {
+                return Err(Mark::refuse());
+            }
             (from.commit, to.commit) = (resume.from, resume.to);
         }
         let filter = self.filters().compile(Kind::Differences, query.filter.as_deref())?;
@@ -116,7 +122,7 @@ impl Catalog {
             let (before, after) = (side(&left, before).await?, side(&right, after).await?);
             items.push(Difference { key, from: before, to: after });
         }
-        let next = next.map(|(key, ..)| Resume { from: from.commit, to: to.commit, key });
+        let next = next.map(|(key, ..)| Resume { from: from.commit, to: to.commit, key, asked });
         Ok(Compared { from, to, page: Page { items, next } })
     }
 

@@ -10,7 +10,7 @@ use lochan_storage_model::{CommitId, Content, ContentId, ContentKey, ContentType
 use super::{
     Page, Point, Start,
     filter::{Filter, Kind, values},
-    page::Filling,
+    page::{Filling, Mark},
 };
 use crate::{
     access::{Access, Check, Principal},
@@ -121,6 +121,8 @@ pub struct Resume {
     pub commit: CommitId,
     /// The first key to show.
     pub key: ContentKey,
+    /// What the listing was asked for.
+    pub asked: Mark,
 }
 
 /// A listing asked for.
@@ -166,7 +168,11 @@ impl Catalog {
         let mut effective = self.resolve_point(point, "Expected hash").await?;
         let filter = self.filters().compile(Kind::Entries, list.filter.as_deref())?;
         let bounds = list.only.bounds(true)?;
+        let asked = Mark::of(&[point]);
         if let Some(from) = list.from.token() {
+            if from.asked != asked && from.commit != effective.commit {
+                return Err(Mark::refuse());
+            }
             // The pages of one listing show one state, wherever the reference is by now.
             effective.commit = from.commit;
         }
@@ -197,7 +203,7 @@ impl Catalog {
             }
         }
         let (items, next) = page.finish();
-        let next = next.map(|listed| Resume { commit: effective.commit, key: listed.key });
+        let next = next.map(|listed| Resume { commit: effective.commit, key: listed.key, asked });
         Ok((effective, Page { items, next }))
     }
 

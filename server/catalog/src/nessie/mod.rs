@@ -23,5 +23,5 @@ pub(crate) mod touched;
 pub mod transplant;
 
 pub use filter::probe_filter;
-pub use page::{Page, Start};
+pub use page::{Mark, Page, Start};
 pub use point::{Hash, Point};

@@ -1,5 +1,8 @@
 //! Pages of lists: what is shown, and where the next page begins.
 
+use lochan_storage_model::{ObjectId, ObjectKind};
+
+use super::Point;
 use crate::error::Error;
 
 /// Elements looked at in one go, so that one question about access serves many.
@@ -41,6 +44,38 @@ impl<R> Start<R> {
             Self::Unreadable(reason) => Err(Error::BadRequest(reason.clone())),
             Self::First | Self::At(_) => Ok(()),
         }
+    }
+}
+
+/// Tells what one listing is about from what another one is, so that none goes on where another one was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark([u8; 16]);
+
+impl Mark {
+    /// The mark of a listing that is about these points.
+    pub(crate) fn of(points: &[&Point]) -> Self {
+        // What is printed of two points differs wherever they do.
+        let hash = ObjectId::of(ObjectKind::Attachment, format!("{points:?}").as_bytes());
+        Self(hash.as_bytes().first_chunk().copied().unwrap_or_default())
+    }
+
+    /// The mark in a token.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    /// What is said of a token that belongs to another listing.
+    pub(crate) fn refuse() -> Error {
+        Error::BadRequest(
+            "The page token belongs to another request: it was given for another reference or commit.".into(),
+        )
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use lochan_api_spec::syntax::token::{Token, TokenError};
 use lochan_server_catalog::nessie::references::RefKind;
-use lochan_server_catalog::nessie::{Point, Start, diff, entries};
+use lochan_server_catalog::nessie::{Mark, Point, Start, diff, entries};
 use lochan_storage_model::{CommitId, ContentKey, IndexKey, ObjectId, RefName};
 
 use serde::{Serialize, Serializer};
@@ -69,24 +69,28 @@ pub fn from_reference_token(text: &str) -> Result<(RefKind, RefName), Failure> {
 
 /// The token of a listing of entries.
 pub fn entries_token(resume: &entries::Resume) -> String {
-    Token::new(ENTRIES).with(*resume.commit.as_bytes()).with(resume.key.index_key().as_bytes()).encode()
+    let state = Token::new(ENTRIES).with(*resume.commit.as_bytes());
+    state.with(resume.key.index_key().as_bytes()).with(*resume.asked.as_bytes()).encode()
 }
 
 /// Where a listing of entries begins.
 pub fn entries_start(token: Option<&str>) -> Start<entries::Resume> {
-    start(token, ENTRIES, |token| Some(entries::Resume { commit: commit(token, 0)?, key: key(token, 1)? }))
+    start(token, ENTRIES, |token| {
+        Some(entries::Resume { commit: commit(token, 0)?, key: key(token, 1)?, asked: mark(token, 2)? })
+    })
 }
 
 /// The token of a diff.
 pub fn diff_token(resume: &diff::Resume) -> String {
     let states = Token::new(DIFF).with(*resume.from.as_bytes()).with(*resume.to.as_bytes());
-    states.with(resume.key.index_key().as_bytes()).encode()
+    states.with(resume.key.index_key().as_bytes()).with(*resume.asked.as_bytes()).encode()
 }
 
 /// Where a diff begins.
 pub fn diff_start(token: Option<&str>) -> Start<diff::Resume> {
     start(token, DIFF, |token| {
-        Some(diff::Resume { from: commit(token, 0)?, to: commit(token, 1)?, key: key(token, 2)? })
+        let (from, to) = (commit(token, 0)?, commit(token, 1)?);
+        Some(diff::Resume { from, to, key: key(token, 2)?, asked: mark(token, 3)? })
     })
 }
 
@@ -116,6 +120,10 @@ fn malformed() -> Failure {
 fn commit(token: &Token, place: usize) -> Option<CommitId> {
     let bytes = <[u8; 32]>::try_from(token.field(place)?).ok()?;
     Some(CommitId::new(ObjectId::from_bytes(bytes)))
+}
+
+fn mark(token: &Token, place: usize) -> Option<Mark> {
+    Mark::from_bytes(token.field(place)?)
 }
 
 fn key(token: &Token, place: usize) -> Option<ContentKey> {
