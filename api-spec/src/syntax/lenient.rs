@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use serde::de::IntoDeserializer;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, de};
 
@@ -144,6 +145,92 @@ pub(crate) fn boolean<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool
     }
 
     deserializer.deserialize_any(Visitor)
+}
+
+/// Options that are read under two spellings: as the contract has them, and without the prefix.
+const SPELLINGS: [(&str, &str); 3] = [
+    ("isDryRun", "dryRun"),
+    ("isFetchAdditionalInfo", "fetchAdditionalInfo"),
+    ("isReturnConflictAsResult", "returnConflictAsResult"),
+];
+
+/// A request with options of two spellings. Both may stand in it when they agree: clients that know of servers with either
+/// send both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EitherSpelling<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for EitherSpelling<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Visitor<T> {
+            type Value = EitherSpelling<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<EitherSpelling<T>, A::Error> {
+                let spelled = Spelled { map, seen: [None; SPELLINGS.len()], value: None };
+                T::deserialize(MapAccessDeserializer::new(spelled)).map(EitherSpelling)
+            }
+        }
+
+        deserializer.deserialize_map(Visitor(PhantomData))
+    }
+}
+
+/// An object whose options have one spelling, and of which those that are said again under the other one are left out.
+struct Spelled<A> {
+    map: A,
+    /// The options said so far: whether without the prefix, and what.
+    seen: [Option<(bool, bool)>; SPELLINGS.len()],
+    /// The option whose turn it is.
+    value: Option<bool>,
+}
+
+impl<'de, A: de::MapAccess<'de>> de::MapAccess<'de> for Spelled<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: de::DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        while let Some(name) = self.map.next_key::<String>()? {
+            let of = |((full, bare), _): &(&(&str, &str), _)| name == *full || name == *bare;
+            let Some(((full, bare), seen)) = SPELLINGS.iter().zip(&mut self.seen).find(of) else {
+                return seed.deserialize(name.into_deserializer()).map(Some);
+            };
+            let Boolean(value) = self.map.next_value()?;
+            match seen.replace((name == *bare, value)) {
+                Some((is_bare, before)) if is_bare != (name == *bare) => {
+                    if before != value {
+                        let told =
+                            format!("'{full}' and '{bare}' are two spellings of one option, and contradict");
+                        return Err(de::Error::custom(told));
+                    }
+                }
+                _ => {
+                    self.value = Some(value);
+                    return seed.deserialize(full.into_deserializer()).map(Some);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: de::DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        match self.value.take() {
+            Some(value) => seed.deserialize(value.into_deserializer()),
+            None => self.map.next_value_seed(seed),
+        }
+    }
+}
+
+/// A boolean read with [`boolean`].
+struct Boolean(bool);
+
+impl<'de> Deserialize<'de> for Boolean {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        boolean(deserializer).map(Self)
+    }
 }
 
 /// Reads text, or a number written as text would be: old clients send both for one field.

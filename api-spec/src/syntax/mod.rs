@@ -17,4 +17,5 @@ pub mod table_name;
 pub mod token;
 
 pub use instant::Instant;
+pub use lenient::EitherSpelling;
 pub use reference::{HashSpec, RefSpec, ReferenceError, RelPart};

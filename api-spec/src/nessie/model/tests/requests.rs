@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::syntax::EitherSpelling;
 
 #[test]
 fn reference_bodies() {
@@ -292,6 +293,32 @@ fn merge_requests_in_either_spelling() {
         json!({"fromRefName": "d", "isDryRun": "x"}),
     ] {
         assert!(read::<MergeRequestV2>(bad).is_err());
+    }
+    let both = |text: &str| serde_json::from_str::<EitherSpelling<TransplantRequestV2>>(text);
+    for (text, dry_run) in [
+        (r#"{"fromRefName": "d", "isDryRun": true, "dryRun": true}"#, true),
+        (r#"{"dryRun": "true", "message": null, "isDryRun": true, "fromRefName": "d"}"#, true),
+        (
+            r#"{"isDryRun": null, "fromRefName": "d", "dryRun": false, "isReturnConflictAsResult": true}"#,
+            false,
+        ),
+        (
+            r#"{"fromRefName": "d", "dryRun": true, "isFetchAdditionalInfo": false, "fetchAdditionalInfo": null}"#,
+            true,
+        ),
+    ] {
+        assert_eq!(both(text).unwrap().0.is_dry_run, dry_run, "{text}");
+    }
+    for (text, told) in [
+        (r#"{"fromRefName": "d", "isDryRun": true, "dryRun": false}"#, "contradict"),
+        (r#"{"fromRefName": "d", "dryRun": true, "isDryRun": false}"#, "contradict"),
+        (r#"{"fromRefName": "d", "isDryRun": true, "isDryRun": true}"#, "duplicate field"),
+        (r#"{"fromRefName": "d", "fromRefName": "d"}"#, "duplicate field"),
+        (r#"{"fromRefName": "d", "dryRun": 3}"#, "expected a boolean"),
+        ("[]", "expected an object"),
+    ] {
+        let error = both(text).unwrap_err().to_string();
+        assert!(error.contains(told), "{text}: {error}");
     }
     assert!(read::<MergeRequestV1>(json!({"fromRefName": "d"})).is_err());
     let v1 = json!({"fromRefName": "d", "hashesToTransplant": [H1], "keepIndividualCommits": true});

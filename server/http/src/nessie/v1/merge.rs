@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lochan_api_spec::nessie::model::{MergeRequestV1, MergeResponseV1};
 use lochan_api_spec::nessie::v1::trees::merge_ref_into_branch::Query;
+use lochan_api_spec::syntax::EitherSpelling;
 use lochan_server_catalog::nessie::commits::GivenMeta;
 use lochan_server_catalog::nessie::merge::Merge;
 
@@ -18,7 +19,8 @@ use crate::reply::Reply;
 /// `POST trees/branch/{branch}/merge`
 pub async fn merge(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: Query = req.query()?;
-    let body: Option<MergeRequestV1> = req.json_or_null()?;
+    let body: Option<EitherSpelling<MergeRequestV1>> = req.json_or_null()?;
+    let body = body.map(|EitherSpelling(body)| body);
     let name = req.param(req.params.reference)?;
     let mut checks = Checks::default();
     let body = checks.present("mergeRefIntoBranch.merge", body);

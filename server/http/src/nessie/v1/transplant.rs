@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lochan_api_spec::nessie::model::{MergeResponseV1, TransplantRequestV1};
 use lochan_api_spec::nessie::v1::trees::transplant_commits_into_branch::Query;
+use lochan_api_spec::syntax::EitherSpelling;
 use lochan_api_spec::syntax::reference::DETACHED;
 use lochan_server_catalog::nessie::transplant::{MetaOverrides, Transplant};
 
@@ -18,7 +19,8 @@ use crate::reply::Reply;
 /// `POST trees/branch/{branch}/transplant`
 pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
     let query: Query = req.query()?;
-    let body: Option<TransplantRequestV1> = req.json_or_null()?;
+    let body: Option<EitherSpelling<TransplantRequestV1>> = req.json_or_null()?;
+    let body = body.map(|EitherSpelling(body)| body);
     let name = req.param(req.params.reference)?;
     let mut checks = Checks::default();
     let target = point::v1_expected(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lochan_api_spec::nessie::model::MergeRequestV2;
+use lochan_api_spec::syntax::EitherSpelling;
 use lochan_server_catalog::nessie::merge::Merge;
 
 use crate::app::App;
@@ -15,7 +16,8 @@ use crate::reply::Reply;
 
 /// `POST trees/{branch}/history/merge`
 pub async fn merge(app: Arc<App>, req: Arc<Req>) -> Answer {
-    let body: Option<MergeRequestV2> = req.json_or_null()?;
+    let body: Option<EitherSpelling<MergeRequestV2>> = req.json_or_null()?;
+    let body = body.map(|EitherSpelling(body)| body);
     let mut checks = Checks::default();
     let target =
         point::of_path_in(&app, &req, req.params.reference, "mergeRefIntoBranch.branch", &mut checks)?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lochan_api_spec::nessie::model::TransplantRequestV2;
+use lochan_api_spec::syntax::EitherSpelling;
 use lochan_api_spec::syntax::reference::DETACHED;
 use lochan_server_catalog::nessie::transplant::{MetaOverrides, Transplant};
 
@@ -16,7 +17,8 @@ use crate::reply::Reply;
 
 /// `POST trees/{branch}/history/transplant`
 pub async fn transplant(app: Arc<App>, req: Arc<Req>) -> Answer {
-    let body: Option<TransplantRequestV2> = req.json_or_null()?;
+    let body: Option<EitherSpelling<TransplantRequestV2>> = req.json_or_null()?;
+    let body = body.map(|EitherSpelling(body)| body);
     let mut checks = Checks::default();
     let target = point::of_path_in(
         &app,
