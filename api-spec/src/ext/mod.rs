@@ -6,24 +6,28 @@
 //!
 //! [`stream`] is the format in which a repository leaves one server and enters another.
 
+pub mod drop_import;
 pub mod export_repository;
 pub mod get_import;
 pub mod get_info;
 pub mod get_reflog;
 pub mod import_repository;
 pub mod list_imported_commits;
+pub mod list_imports;
 pub mod model;
 mod parameters;
 pub mod rebase_branch;
 pub mod restore_reference;
 pub mod stream;
 
+pub use drop_import::DropImport;
 pub use export_repository::ExportRepository;
 pub use get_import::GetImport;
 pub use get_info::GetInfo;
 pub use get_reflog::GetReflog;
 pub use import_repository::ImportRepository;
 pub use list_imported_commits::ListImportedCommits;
+pub use list_imports::ListImports;
 pub use rebase_branch::RebaseBranch;
 pub use restore_reference::RestoreReference;
 
@@ -37,6 +41,8 @@ endpoints! {
     RebaseBranch,
     ExportRepository,
     ImportRepository,
+    ListImports,
     GetImport,
+    DropImport,
     ListImportedCommits,
 }

@@ -87,7 +87,9 @@ const TABLE: &[(&str, &str)] = &[
     ("ExtRebaseBranch", "---+"),
     ("ExtExportRepository", "---+"),
     ("ExtImportRepository", "---?"),
+    ("ExtListImports", "---+"),
     ("ExtGetImport", "---?"),
+    ("ExtDropImport", "---?"),
     ("ExtListImportedCommits", "---?"),
 ];
 

@@ -18,7 +18,7 @@ use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
 use crate::process::{Process, program};
-use crate::world::World;
+use crate::world::{World, text};
 
 /// Tables of the repository; each commit puts one of them.
 const TABLES: usize = 500;
@@ -273,6 +273,40 @@ async fn an_import_takes_one_whole_stream_and_no_other_under_its_name() {
     assert!(ran.code == 2 && ran.err.contains("another stream was taken in as 'mine'"), "{ran:?}");
     let names = other.json("branch").await.to_string();
     assert!(names.contains("y/main") && !names.contains("x/"), "{names}");
+    one.stop().await;
+    other.stop().await;
+}
+
+#[tokio::test]
+async fn imports_are_listed_and_one_that_is_not_done_is_given_up() {
+    let (one, other) = (World::start().await, World::start().await);
+    let home = tempfile::tempdir().unwrap();
+    let stream = home.path().join("stream").display().to_string();
+    one.ok(&format!("export {stream}")).await;
+    assert_eq!(other.ok("import --list").await, "No imports.\n");
+    // Both have a branch of this name.
+    let ran = other.run(&format!("import {stream} --id stuck")).await;
+    assert!(ran.code != 0 && ran.err.contains("main"), "{ran:?}");
+    other.ok(&format!("import {stream} --id fine --prefix x/")).await;
+    let listed = other.json("import --list").await;
+    let of = |at: usize| (text(&listed[at]["id"]), text(&listed[at]["status"]));
+    assert_eq!([of(0), of(1)], [("fine".into(), "DONE".into()), ("stuck".into(), "OPEN".into())]);
+    let human = other.ok("import --list").await;
+    assert!(human.contains("fine  done, ") && human.contains("stuck  not done, 0 commits so far"), "{human}");
+
+    assert_eq!(other.json("import --drop stuck").await["id"], "stuck");
+    for (name, code) in [("stuck", 3), ("fine", 1)] {
+        let ran = other.run(&format!("import --drop {name}")).await;
+        assert_eq!(ran.code, code, "{ran:?}");
+    }
+    let left = other.json("import --list").await;
+    assert_eq!((left.as_array().unwrap().len(), text(&left[0]["id"])), (1, "fine".to_owned()));
+    other.ok(&format!("import {stream} --id stuck --prefix y/")).await;
+    for line in
+        ["import", "import --list --drop x", &format!("import {stream} --list"), "import --drop x --id y"]
+    {
+        assert_eq!(other.run(line).await.code, 2, "{line}");
+    }
     one.stop().await;
     other.stop().await;
 }

@@ -103,7 +103,9 @@ async fn whole_repositories_need_rights_of_their_own() {
     failed(server.get("/ext/v1/export").await, 403, "FORBIDDEN");
     guard.forbid(Access::ImportRepository, None);
     failed(streams::import(&server, "id=x", &stream).await, 403, "FORBIDDEN");
+    failed(server.get("/ext/v1/imports").await, 403, "FORBIDDEN");
     failed(server.get("/ext/v1/imports/x").await, 403, "FORBIDDEN");
+    failed(server.delete("/ext/v1/imports/x").await, 403, "FORBIDDEN");
     failed(server.get("/ext/v1/imports/x/commits").await, 403, "FORBIDDEN");
     guard.forbid(Access::CreateReference, Some("copy/dev"));
     failed(streams::import(&server, "id=x&prefix=copy/", &stream).await, 403, "FORBIDDEN");

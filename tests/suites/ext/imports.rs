@@ -1,7 +1,13 @@
-//! `POST /ext/v1/import` and `GET /ext/v1/imports/…`
+//! `POST /ext/v1/import` and `/ext/v1/imports`
 
+use std::sync::Arc;
+
+use bytes::Bytes;
 use lochan_api_spec::ext::model::RefType;
 use lochan_api_spec::ext::stream::{CommitLine, Item};
+use lochan_server_catalog::OpenAuthorizer;
+use lochan_storage_odb::memory::Memory;
+use lochan_storage_odb::{Batch, Change, ExpectedRecord, RecordChange, RecordSpace, Store};
 use serde_json::{Value, json};
 
 use crate::harness::{EMPTY, Server, list, text};
@@ -67,6 +73,87 @@ async fn another_servers_commits_keep_who_and_when() {
     assert_eq!(import(&server, "id=moved", &foreign(&three(), 2)).await.ok(), state);
     assert_eq!(server.get("/ext/v1/imports/moved").await.ok(), state);
     commit(&server, "main", "goes-on").await;
+}
+
+#[tokio::test]
+async fn what_is_not_done_is_listed_and_dropped() {
+    let server = Server::start().await;
+    let drop = async |id: &str| server.delete(&format!("/ext/v1/imports/{id}")).await;
+    let names = async || {
+        let found = server.get("/ext/v1/imports").await.ok();
+        let name = |import: &Value| (text(&import["id"]).to_owned(), text(&import["status"]).to_owned());
+        list(&found["imports"]).iter().map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(names().await, []);
+    let whole = foreign(&three(), 2);
+    let parts: Vec<_> =
+        String::from_utf8_lossy(&whole).match_indices("{\"part\":").map(|(at, _)| at).collect();
+    // Both references and a commit.
+    import(&server, "id=half&prefix=x%2F", &whole[..parts[2]]).await.ok();
+    import(&server, "id=done&prefix=y%2F", &whole).await.ok();
+    assert_eq!(names().await, [("done".into(), "DONE".into()), ("half".into(), "OPEN".into())]);
+    let stood = server.get("/ext/v1/imports/half").await.ok();
+    assert_eq!((&stood["nextPart"], &stood["references"]), (&json!(3), &json!(3)));
+
+    failed(drop("none").await, 404, "IMPORT_NOT_FOUND");
+    failed(drop("done").await, 409, "IMPORT_CONFLICT");
+    assert_eq!(drop("half").await.ok(), stood);
+    failed(drop("half").await, 404, "IMPORT_NOT_FOUND");
+    failed(server.get("/ext/v1/imports/half/commits").await, 404, "IMPORT_NOT_FOUND");
+    assert_eq!(names().await, [("done".into(), "DONE".into())]);
+    assert_eq!(list(&server.get("/ext/v1/imports/done/commits").await.ok()["commits"]).len(), 3);
+    // Its name is free, for another stream and with other options.
+    let anew = import(&server, "id=half&prefix=z%2F&existing=keep", &foreign(&three(), 10)).await.ok();
+    assert_eq!((&anew["status"], &anew["commits"]), (&json!("DONE"), &json!(3)));
+    assert_eq!(list(&anew["imported"])[0]["name"], "z/main");
+}
+
+/// A server that ends in the middle of it leaves an import that nothing goes on with but the next attempt.
+#[tokio::test]
+async fn dropping_that_broke_off_is_done_by_the_next() {
+    let store = Arc::new(Memory::new());
+    let server = Server::on(store.clone(), Arc::new(OpenAuthorizer)).await;
+    let stream = foreign(&three(), 10);
+    let end = String::from_utf8_lossy(&stream).rfind("{\"end\":").expect("a last line");
+    import(&server, "id=half&prefix=x%2F", &stream[..end]).await.ok();
+    let key = Bytes::from_static(b"import/half");
+    let record = store.record(RecordSpace::Run, &key).await.expect("a store in memory").expect("its state");
+    let mut state: Value = serde_json::from_slice(&record.value).expect("JSON");
+    state["dropped"] = true.into();
+    let marked = RecordChange {
+        space: RecordSpace::Run,
+        key,
+        expected: ExpectedRecord::Version(record.version),
+        value: Some(state.to_string().into()),
+    };
+    let change = Change { records: vec![marked], ..Change::default() };
+    store.commit(Batch { changes: vec![change] }).await.expect("a store in memory takes it");
+
+    let told = failed(import(&server, "id=half", &stream[..end]).await, 409, "IMPORT_CONFLICT");
+    assert!(text(&told["message"]).contains("drop it again"), "{told}");
+    server.delete("/ext/v1/imports/half").await.ok();
+    let rows =
+        store.records(RecordSpace::Cursor, Some(b"import/half/"), 10).await.expect("a store in memory");
+    assert!(rows.is_empty(), "{rows:?}");
+    assert_eq!(import(&server, "id=half", &stream).await.ok()["status"], "DONE");
+}
+
+#[tokio::test]
+async fn a_page_of_the_list_holds_a_thousand_imports() {
+    let server = Server::start().await;
+    let stream = foreign(&three(), 2);
+    let header = stream.iter().position(|byte| *byte == b'\n').expect("a header line") + 1;
+    for n in 0..=1_000 {
+        import(&server, &format!("id=i{n:04}"), &stream[..header]).await.ok();
+    }
+    let first = server.get("/ext/v1/imports?max-records=5000").await.ok();
+    assert_eq!((list(&first["imports"]).len(), &first["hasMore"]), (1_000, &json!(true)));
+    let rest = format!("/ext/v1/imports?page-token={}", text(&first["token"]));
+    let rest = server.get(&rest).await.ok();
+    assert_eq!((list(&rest["imports"])[0]["id"].as_str(), &rest["token"]), (Some("i1000"), &Value::Null));
+    for bad in ["page-token=zz", "page-token=00", "max-records=0"] {
+        failed(server.get(&format!("/ext/v1/imports?{bad}")).await, 400, "BAD_REQUEST");
+    }
 }
 
 #[tokio::test]

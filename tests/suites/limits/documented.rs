@@ -124,10 +124,11 @@ const LIMITS: &[(&str, &[&str], &[Tried])] = &[
         &[Test("storage/engine/src/merge/tests.rs", "no_more_commits_are_rebased_than_the_bound")],
     ),
     (
-        "page of the ref log; of the table of an import",
+        "page of the ref log; of the list of imports; of the table of an import",
         &[],
         &[
             Test("tests/suites/ext/reflog.rs", "a_page_holds_a_thousand_entries"),
+            Test("tests/suites/ext/imports.rs", "a_page_of_the_list_holds_a_thousand_imports"),
             Test("tests/suites/ext/imports.rs", "a_page_of_the_table_holds_ten_thousand_rows"),
         ],
     ),

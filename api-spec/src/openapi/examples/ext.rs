@@ -56,28 +56,33 @@ pub(super) fn of(component: &str) -> Option<Value> {
             "commits": [{ "oldHash": HASH, "newHash": HASH, "outcome": "PICKED" }],
             "details": [{ "key": { "elements": ["sales", "orders"] }, "mergeBehavior": "NORMAL" }],
         }),
-        "ImportState" => json!({
-            "id": "from-old-server",
-            "status": "OPEN",
-            "source": "NESSIE",
-            "hashesKept": false,
-            "principal": "ada",
-            "begun": TIME,
-            "prefix": "",
-            "existing": "refuse",
-            "nextPart": 2,
-            "commits": 120,
-            "timesRaised": 0,
-            "references": 0,
-            "logEntries": 0,
-            "imported": [],
-            "kept": [],
-        }),
+        "ImportState" => import(),
+        "Imports" => json!({ "hasMore": false, "token": null, "imports": [import()] }),
         "ImportedCommits" => json!({
             "hasMore": false,
             "token": null,
             "commits": [{ "oldHash": NO_ANCESTOR_HASH, "newHash": HASH }],
         }),
         _ => return None,
+    })
+}
+
+fn import() -> Value {
+    json!({
+        "id": "from-old-server",
+        "status": "OPEN",
+        "source": "NESSIE",
+        "hashesKept": false,
+        "principal": "ada",
+        "begun": TIME,
+        "prefix": "",
+        "existing": "refuse",
+        "nextPart": 2,
+        "commits": 120,
+        "timesRaised": 0,
+        "references": 0,
+        "logEntries": 0,
+        "imported": [],
+        "kept": [],
     })
 }

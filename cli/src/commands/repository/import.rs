@@ -1,4 +1,4 @@
-//! `import FILE`
+//! `import FILE`, `import --list`, `import --drop NAME`
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +9,9 @@ use clap::builder::NonEmptyStringValueParser;
 use lochan_api_spec::ext::import_repository::{Existing, Query};
 use lochan_api_spec::ext::model::{ErrorCode, ImportState, ImportStatus};
 use lochan_api_spec::ext::stream::{Event, Reader};
-use lochan_api_spec::ext::{GetImport, ListImportedCommits, list_imported_commits};
+use lochan_api_spec::ext::{
+    DropImport, GetImport, ListImportedCommits, ListImports, list_imported_commits, list_imports,
+};
 use serde_json::Value;
 
 use super::export::{PAUSE_S, TRIES_MAX, may_pass};
@@ -37,8 +39,8 @@ const REFERENCES_SHOWN_MAX: usize = 50;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The stream that an export wrote; - is standard input
-    #[arg(value_name = "FILE")]
-    pub file: String,
+    #[arg(value_name = "FILE", required_unless_present_any = ["list", "drop"])]
+    pub file: Option<String>,
     /// Put this before the name of every reference, such as imported/
     #[arg(long, value_name = "TEXT")]
     pub prefix: Option<String>,
@@ -51,6 +53,13 @@ pub struct Args {
     /// Write old and new hashes of commits into this file, two columns
     #[arg(long, value_name = "FILE")]
     pub table: Option<String>,
+    /// Take nothing in: list the imports that there are, done or not
+    #[arg(long, conflicts_with_all = ["file", "prefix", "existing", "id", "table", "drop"])]
+    pub list: bool,
+    /// Take nothing in: give up this import, which is not done, so that its name is free
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(),
+        conflicts_with_all = ["file", "prefix", "existing", "id", "table"])]
+    pub drop: Option<String>,
 }
 
 /// What happens to references that exist.
@@ -65,7 +74,13 @@ pub enum Policy {
 }
 
 pub async fn run(args: &Args, session: &Session) -> Result<Done, Error> {
-    let (name, source): (&str, Box<dyn Read>) = match args.file.as_str() {
+    if args.list {
+        return Ok(Listed(list(session).await?).into());
+    }
+    if let Some(id) = &args.drop {
+        return Ok(Dropped(session.client.ask::<DropImport>(DropImport::path(id), &()).await?).into());
+    }
+    let (name, source): (&str, Box<dyn Read>) = match args.file.as_deref().unwrap_or(STANDARD) {
         STANDARD => ("standard input", session.stdin.replace(Box::new(std::io::empty()))),
         path => {
             let failed =
@@ -284,6 +299,59 @@ async fn table(path: &str, id: &str, session: &Session) -> Result<usize, Error> 
     }
     file.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)?;
     Ok(rows)
+}
+
+/// All imports.
+async fn list(session: &Session) -> Result<Vec<ImportState>, client::Error> {
+    let mut query = list_imports::Query::default();
+    let mut all = Vec::new();
+    loop {
+        let page = session.client.ask::<ListImports>(ListImports::path(), &query).await?;
+        all.extend(page.imports);
+        match page.token.filter(|_| page.has_more) {
+            Some(token) => query.page_token = Some(token),
+            None => return Ok(all),
+        }
+    }
+}
+
+struct Listed(Vec<ImportState>);
+
+impl Report for Listed {
+    fn json(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(&self.0)
+    }
+
+    fn human(&self, page: &mut Page) {
+        if self.0.is_empty() {
+            page.line("No imports.");
+        }
+        for state in &self.0 {
+            let begun = page.time(state.begun);
+            page.line(&format!("{}  {}, begun {begun}", state.id, place(state)));
+        }
+    }
+}
+
+struct Dropped(ImportState);
+
+impl Report for Dropped {
+    fn json(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(&self.0)
+    }
+
+    fn human(&self, page: &mut Page) {
+        page.line(&format!("Gave up the import {}: {}", self.0.id, place(&self.0)));
+    }
+}
+
+/// How far an import has come.
+fn place(state: &ImportState) -> String {
+    let commits = count(usize::try_from(state.commits).unwrap_or(usize::MAX), "commit", "commits");
+    match state.status {
+        ImportStatus::Done => format!("done, {commits}"),
+        ImportStatus::Open => format!("not done, {commits} so far"),
+    }
 }
 
 struct Imported {

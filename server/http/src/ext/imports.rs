@@ -1,8 +1,9 @@
-//! `GET /ext/v1/imports/{id}` and `GET /ext/v1/imports/{id}/commits`
+//! `/ext/v1/imports`
 
 use std::sync::Arc;
 
 use lochan_api_spec::ext::list_imported_commits::{ImportedCommit, ImportedCommits, PAGE_ROWS_MAX, Query};
+use lochan_api_spec::ext::list_imports::{self, Imports, PAGE_IMPORTS_MAX};
 use lochan_api_spec::ext::model::{ImportState, ImportStatus, NamedReference};
 use lochan_api_spec::ext::stream::{Checksum, SourceKind as WireSource};
 use lochan_api_spec::syntax::Instant;
@@ -19,6 +20,28 @@ use crate::nessie::bad;
 use crate::reply::Reply;
 
 const TOKEN: u8 = b'i';
+const LIST_TOKEN: u8 = b'l';
+
+/// `GET /ext/v1/imports`
+pub async fn list(app: Arc<App>, req: Req) -> Answer {
+    let query: list_imports::Query = req.query()?;
+    let size = page_size(query.max_records, PAGE_IMPORTS_MAX)?;
+    let after = query.page_token.as_deref().map(name_in).transpose()?;
+    let mut found = app.catalog.imports(&req.principal(), after.as_deref(), size + 1).await?;
+    let has_more = found.len() > size;
+    found.truncate(size);
+    let token =
+        found.last().filter(|_| has_more).map(|(id, _)| Token::new(LIST_TOKEN).with(id.as_str()).encode());
+    let imports = found.iter().map(|(id, state)| without_references(id, state)).collect();
+    Ok(Reply::json(&Imports { has_more, token, imports }))
+}
+
+/// `DELETE /ext/v1/imports/{id}`
+pub async fn drop(app: Arc<App>, req: Req) -> Answer {
+    let id = req.param(req.params.name)?;
+    let state = app.catalog.drop_import(&req.principal(), &id).await?;
+    Ok(Reply::json(&without_references(&id, &state)))
+}
 
 /// `GET /ext/v1/imports/{id}`
 pub async fn get(app: Arc<App>, req: Req) -> Answer {
@@ -49,6 +72,12 @@ pub async fn commits(app: Arc<App>, req: Req) -> Answer {
     }))
 }
 
+fn name_in(text: &str) -> Result<String, Failure> {
+    let token = Token::decode(text, LIST_TOKEN);
+    let name = token.and_then(|token| token.text(0).map(str::to_owned));
+    name.map_err(|error| bad(error.to_string()))
+}
+
 fn place_in(text: &str) -> Result<SourceId, Failure> {
     let token = Token::decode(text, TOKEN);
     let field = token.and_then(|token| token.field(0).map(<[u8]>::to_vec).ok_or(TokenError::Malformed));
@@ -58,21 +87,26 @@ fn place_in(text: &str) -> Result<SourceId, Failure> {
 
 /// Where an import stands, with the references it has made once it is done.
 pub async fn state_out(app: &App, who: &Principal, id: &str, state: &State) -> Result<ImportState, Error> {
-    let (mut imported, mut kept) = (Vec::new(), Vec::new());
+    let mut out = without_references(id, state);
     if state.done {
         for reference in app.catalog.imported_references(who, id).await? {
             let name = reference.name.to_string();
             match reference.target {
-                Some(target) => imported.push(NamedReference {
+                Some(target) => out.imported.push(NamedReference {
                     kind: kind_out(reference.kind),
                     name,
                     hash: target.to_string(),
                 }),
-                None => kept.push(name),
+                None => out.kept.push(name),
             }
         }
     }
-    Ok(ImportState {
+    Ok(out)
+}
+
+/// Where an import stands.
+fn without_references(id: &str, state: &State) -> ImportState {
+    ImportState {
         id: id.to_owned(),
         status: if state.done { ImportStatus::Done } else { ImportStatus::Open },
         source: match state.source {
@@ -95,7 +129,7 @@ pub async fn state_out(app: &App, who: &Principal, id: &str, state: &State) -> R
         times_raised: state.times_raised,
         references: state.progress.references,
         log_entries: state.progress.log_entries,
-        imported,
-        kept,
-    })
+        imported: Vec::new(),
+        kept: Vec::new(),
+    }
 }

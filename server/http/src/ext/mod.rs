@@ -22,6 +22,8 @@ pub fn register(handlers: Handlers<App>) -> Handlers<App> {
         .on(Op::ExtRebaseBranch, rebase::rebase)
         .on(Op::ExtExportRepository, export::export)
         .on(Op::ExtImportRepository, import::import)
+        .on(Op::ExtListImports, imports::list)
         .on(Op::ExtGetImport, imports::get)
+        .on(Op::ExtDropImport, imports::drop)
         .on(Op::ExtListImportedCommits, imports::commits)
 }

@@ -172,7 +172,9 @@ operations! {
     ExtRebaseBranch = spec!(ext::RebaseBranch);
     ExtExportRepository = spec!(ext::ExportRepository);
     ExtImportRepository = spec!(ext::ImportRepository);
+    ExtListImports = spec!(ext::ListImports);
     ExtGetImport = spec!(ext::GetImport);
+    ExtDropImport = spec!(ext::DropImport);
     ExtListImportedCommits = spec!(ext::ListImportedCommits);
 }
 

@@ -2,6 +2,7 @@
 //! together at the end.
 
 mod commits;
+mod drop;
 mod finish;
 mod references;
 mod state;
@@ -9,7 +10,7 @@ mod take;
 
 use bytes::Bytes;
 use lochan_storage_model::{CommitId, CommitMeta, Content, ContentKey, Micros, ObjectId, SystemPath};
-use lochan_storage_odb::RefKind;
+use lochan_storage_odb::{Record, RecordSpace, RefKind};
 use tokio::sync::OwnedSemaphorePermit;
 
 pub use commits::ImportedCommit;
@@ -26,6 +27,8 @@ use crate::{
 
 /// Most references of one import; they appear in one batch.
 pub const REFERENCES_MAX: u64 = 100_000;
+/// Most imports of one page of their list.
+pub const PAGE_IMPORTS_MAX: usize = 1_000;
 /// Longest name of an import, in characters.
 pub const ID_CHARS_MAX: usize = 64;
 /// Name of the property that holds the hash a commit had at its source.
@@ -150,11 +153,30 @@ impl Catalog {
         let permit = self.transfers().begin_import()?;
         let kept = Kept::load(self, id).await?;
         if let Some(kept) = &kept {
+            kept.state.check_not_dropped(id)?;
             kept.state.check_options(&options)?;
         }
         // It was admitted with its first request, and each part stands for itself: nothing is given up half way.
         let who = Principal { admission: crate::access::Admission::default(), ..who.clone() };
         Ok(Import { catalog: self.clone(), who, id: id.to_owned(), options, kept, _permit: permit })
+    }
+
+    /// Imports by name, at most `limit` behind `after`, and where each stands.
+    pub async fn imports(
+        &self,
+        who: &Principal,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<(String, State)>, Error> {
+        self.authorize(who, &Check::on(Access::ImportRepository, None)).await?;
+        let limit = limit.min(PAGE_IMPORTS_MAX + 1);
+        let after = state::key(after.unwrap_or_default());
+        let rows = self.engine().store().records(RecordSpace::Run, Some(&after), limit).await?;
+        let of_import = |(key, record): (Bytes, Record)| Some((state::id_of(&key)?, record));
+        rows.into_iter()
+            .map_while(of_import)
+            .map(|(id, record)| Ok((id, Kept::read(&record)?.state)))
+            .collect()
     }
 
     /// Where an import stands.

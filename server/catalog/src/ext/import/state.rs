@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use lochan_storage_model::Micros;
-use lochan_storage_odb::{ExpectedRecord, RecordChange, RecordSpace};
+use lochan_storage_odb::{ExpectedRecord, Record, RecordChange, RecordSpace};
 use serde::{Deserialize, Serialize};
 
 use super::{Import, Options, Refusal};
@@ -67,6 +67,9 @@ pub struct State {
     pub times_raised: u64,
     /// Whether the stream has ended and its references are there.
     pub done: bool,
+    /// Whether somebody has begun to drop it.
+    #[serde(default)]
+    pub(super) dropped: bool,
 }
 
 impl State {
@@ -74,6 +77,15 @@ impl State {
     #[must_use]
     pub fn keeps_hashes(&self) -> bool {
         self.source == SourceKind::Lochan
+    }
+
+    /// What is being dropped does not go on.
+    pub(super) fn check_not_dropped(&self, id: &str) -> Result<(), Error> {
+        if self.dropped {
+            let message = format!("the import '{id}' is being dropped; drop it again if that broke off");
+            return Err(Refusal::ImportConflict { message }.into());
+        }
+        Ok(())
     }
 
     /// Options may be repeated, not changed.
@@ -97,9 +109,11 @@ pub(super) struct Kept {
 
 impl Kept {
     pub(super) async fn load(catalog: &Catalog, id: &str) -> Result<Option<Self>, Error> {
-        let Some(record) = catalog.engine().store().record(RecordSpace::Run, &key(id)).await? else {
-            return Ok(None);
-        };
+        let record = catalog.engine().store().record(RecordSpace::Run, &key(id)).await?;
+        record.as_ref().map(Self::read).transpose()
+    }
+
+    pub(super) fn read(record: &Record) -> Result<Self, Error> {
         let state: State = serde_json::from_slice(&record.value).map_err(|e| Error::Internal(e.into()))?;
         if state.format != FORMAT {
             return Err(Error::Unavailable(format!(
@@ -107,7 +121,7 @@ impl Kept {
                 state.format
             )));
         }
-        Ok(Some(Self { state, version: record.version }))
+        Ok(Self { state, version: record.version })
     }
 
     /// The change that stores `state` in place of this one.
@@ -137,6 +151,7 @@ impl Import {
             progress: Progress { parts: 0, checksum, references: 0, commits: 0, log_entries: 0 },
             times_raised: 0,
             done: false,
+            dropped: false,
         };
         if !self.catalog.change_record(change(&self.id, ExpectedRecord::Absent, &state)?).await? {
             let message = "another request has begun an import of this id meanwhile".to_owned();
@@ -152,6 +167,15 @@ fn change(id: &str, expected: ExpectedRecord, state: &State) -> Result<RecordCha
     Ok(RecordChange { space: RecordSpace::Run, key: key(id), expected, value: Some(value.into()) })
 }
 
-fn key(id: &str) -> Bytes {
-    format!("import/{id}").into()
+const PREFIX: &str = "import/";
+
+/// Key of the record of an import.
+pub(super) fn key(id: &str) -> Bytes {
+    format!("{PREFIX}{id}").into()
+}
+
+/// The import whose record has this key.
+pub(super) fn id_of(key: &[u8]) -> Option<String> {
+    let id = key.strip_prefix(PREFIX.as_bytes())?;
+    Some(String::from_utf8_lossy(id).into_owned())
 }
