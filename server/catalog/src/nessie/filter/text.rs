@@ -17,11 +17,14 @@ use super::moments::{nanos_beyond, whole_seconds};
 /// Equality where one side is a moment or a duration: an error with anything but its like and null behind it, or a list or object
 /// in front of it.
 pub(super) const SAME_TIME: &str = "@same_time";
+/// A sign, and whether it holds where the left side stands so to the right one.
+type Sign = (&'static str, fn(Ordering) -> bool);
+
 /// How one text stands to another: by their UTF-16 units, as the reference server has it, not by their characters. The first
 /// argument is the place of the sign in [`SIGNS`].
 pub(super) const COMPARED: &str = "@compared";
 /// The signs that compare, and what they say.
-pub(super) const SIGNS: [(&str, fn(Ordering) -> bool); 4] = [
+pub(super) const SIGNS: [Sign; 4] = [
     (operators::LESS, Ordering::is_lt),
     (operators::LESS_EQUALS, Ordering::is_le),
     (operators::GREATER, Ordering::is_gt),
