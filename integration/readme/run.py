@@ -218,11 +218,12 @@ def needs_lochan(world, text):
     for number in range(10, 20):
         world.put("dev", number)
     (world.folder / "repository.ndjson").unlink(missing_ok=True)
+    other = {}
     for line in commands(text):
-        more = {}
-        if " import " in line:
+        if " import " in line and not other:
             # Another server, and an empty one.
-            more["LOCHAN_ENDPOINT"] = world.start("lochan-server --data-dir other")["nessie"].removesuffix("api/")
+            other["LOCHAN_ENDPOINT"] = world.start("lochan-server --data-dir other")["nessie"].removesuffix("api/")
+        more = other if " import " in line else {}
         world.run(line.replace("http://nessie:19120", world.environment["LOCHAN_ENDPOINT"]), **more)
     world.stop()
 
