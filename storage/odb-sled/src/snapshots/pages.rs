@@ -161,9 +161,8 @@ impl Pages {
         let mut end = [0; END_BYTES as usize];
         self.from.get_mut().set_limit(END_BYTES);
         self.from.read_exact(&mut end)?;
-        let sum = std::mem::take(&mut self.sum).finalize();
-        let expected: Vec<u8> = self.length.to_le_bytes().into_iter().chain(sum.to_le_bytes()).collect();
-        if end == *expected { Ok(()) } else { Err(odd("a snapshot does not fit its check sum")) }
+        let fits = end == *ending(self.length, std::mem::take(&mut self.sum));
+        if fits { Ok(()) } else { Err(odd("a snapshot does not fit its check sum")) }
     }
 }
 
@@ -199,9 +198,7 @@ impl Writing {
     /// Ends it; how long it is, in bytes. It is durable then, its name is not.
     pub(super) fn end(mut self) -> io::Result<u64> {
         self.write()?;
-        let sum = std::mem::take(&mut self.sum).finalize();
-        let end: Vec<u8> = self.length.to_le_bytes().into_iter().chain(sum.to_le_bytes()).collect();
-        self.file.write_all(&end)?;
+        self.file.write_all(&ending(self.length, std::mem::take(&mut self.sum)))?;
         self.file.sync_all()?;
         Ok(self.length + END_BYTES)
     }
@@ -213,6 +210,11 @@ impl Writing {
         self.waiting.clear();
         Ok(())
     }
+}
+
+/// What stands behind the pages.
+fn ending(length: u64, sum: crc32fast::Hasher) -> Vec<u8> {
+    length.to_le_bytes().into_iter().chain(sum.finalize().to_le_bytes()).collect()
 }
 
 pub(super) fn odd(what: &str) -> io::Error {
