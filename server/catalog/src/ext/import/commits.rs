@@ -4,7 +4,10 @@ use bytes::Bytes;
 use lochan_storage_model::{CommitId, ObjectId};
 use lochan_storage_odb::{ExpectedRecord, RecordChange, RecordSpace, StoreError};
 
-use super::{Import, Refusal, SourceId, State, state::Kept};
+use super::{
+    Import, Refusal, SourceId, State,
+    state::{self, Kept},
+};
 use crate::{
     access::{Access, Check, Principal},
     catalog::Catalog,
@@ -82,7 +85,7 @@ impl Import {
 }
 
 fn prefix(id: &str) -> Bytes {
-    format!("import/{id}/commit/").into()
+    state::rows(id, "commit/")
 }
 
 fn row_key(id: &str, old: &SourceId) -> Bytes {

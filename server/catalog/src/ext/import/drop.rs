@@ -1,6 +1,5 @@
 //! Giving up an import that is not done.
 
-use bytes::Bytes;
 use lochan_storage_odb::{Batch, Change, ExpectedRecord, RecordChange, RecordSpace};
 
 use super::{
@@ -48,7 +47,7 @@ impl Catalog {
 
     /// Removes the references and the table of an import.
     async fn remove_rows(&self, id: &str) -> Result<(), Error> {
-        let prefix = Bytes::from(format!("import/{id}/"));
+        let prefix = state::rows(id, "");
         loop {
             let store = self.engine().store();
             let rows = store.records(RecordSpace::Cursor, Some(&prefix), CHUNK_RECORDS).await?;

@@ -5,7 +5,7 @@ use lochan_storage_model::{CommitId, RefName};
 use lochan_storage_odb::{ExpectedRecord, ExpectedReference, RecordChange, RecordSpace, RefKind, StoreError};
 use serde::{Deserialize, Serialize};
 
-use super::{Existing, Import, Reference, Refusal, SourceId, State, wrong};
+use super::{Existing, Import, Reference, Refusal, SourceId, State, state, wrong};
 use crate::{
     access::{Access, Check, Principal},
     catalog::Catalog,
@@ -156,7 +156,7 @@ fn decode(name: &[u8], value: &[u8]) -> Option<ImportedReference> {
 }
 
 fn prefix(id: &str) -> Bytes {
-    format!("import/{id}/ref/").into()
+    state::rows(id, "ref/")
 }
 
 fn damaged(key: &[u8]) -> Error {

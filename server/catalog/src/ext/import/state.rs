@@ -174,6 +174,11 @@ pub(super) fn key(id: &str) -> Bytes {
     format!("{PREFIX}{id}").into()
 }
 
+/// What the keys of the rows of an import begin with, beside its record; those of one `kind`, or all where that is empty.
+pub(super) fn rows(id: &str, kind: &str) -> Bytes {
+    format!("{PREFIX}{id}/{kind}").into()
+}
+
 /// The import whose record has this key.
 pub(super) fn id_of(key: &[u8]) -> Option<String> {
     let id = key.strip_prefix(PREFIX.as_bytes())?;
