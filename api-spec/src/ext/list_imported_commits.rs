@@ -3,10 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::endpoint::{Endpoint, EndpointInfo, Method, Surface};
-use crate::ext::parameters::{MAX_RECORDS, PAGE_TOKEN};
-use crate::parameter::Parameter;
+use crate::ext::page::Query;
 use crate::syntax::percent::encode_segment;
-use crate::syntax::query::{Pairs, QueryError, QueryParams, QueryWriter};
 
 /// Most rows of one page; also the size of a page when none is asked for.
 pub const PAGE_ROWS_MAX: usize = 10_000;
@@ -34,28 +32,6 @@ impl Endpoint for ListImportedCommits {
     type Query = Query;
     type Request = ();
     type Response = ImportedCommits;
-}
-
-/// Query parameters.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Query {
-    /// `max-records`: most rows of a page, 1 to [`PAGE_ROWS_MAX`]; more count as that many.
-    pub max_records: Option<i32>,
-    /// `page-token`: where the page begins.
-    pub page_token: Option<String>,
-}
-
-impl QueryParams for Query {
-    const PARAMETERS: &'static [Parameter] = &[MAX_RECORDS, PAGE_TOKEN];
-
-    fn parse(pairs: &Pairs<'_>) -> Result<Self, QueryError> {
-        Ok(Self { max_records: pairs.int("max-records")?, page_token: pairs.text("page-token") })
-    }
-
-    fn write(&self, out: &mut QueryWriter) {
-        out.int("max-records", self.max_records);
-        out.opt("page-token", self.page_token.as_ref());
-    }
 }
 
 /// A page of the table.

@@ -15,6 +15,7 @@ pub mod import_repository;
 pub mod list_imported_commits;
 pub mod list_imports;
 pub mod model;
+pub mod page;
 mod parameters;
 pub mod rebase_branch;
 pub mod restore_reference;

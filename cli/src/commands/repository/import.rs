@@ -9,9 +9,7 @@ use clap::builder::NonEmptyStringValueParser;
 use lochan_api_spec::ext::import_repository::{Existing, Query};
 use lochan_api_spec::ext::model::{ErrorCode, ImportState, ImportStatus};
 use lochan_api_spec::ext::stream::{Event, Reader};
-use lochan_api_spec::ext::{
-    DropImport, GetImport, ListImportedCommits, ListImports, list_imported_commits, list_imports,
-};
+use lochan_api_spec::ext::{DropImport, GetImport, ListImportedCommits, ListImports, page};
 use serde_json::Value;
 
 use super::export::{PAUSE_S, TRIES_MAX, may_pass};
@@ -282,7 +280,7 @@ fn is_overtaken(error: &client::Error) -> bool {
 async fn table(path: &str, id: &str, session: &Session) -> Result<usize, Error> {
     let failed = |error: std::io::Error| Error::File { path: path.to_owned(), reason: error.to_string() };
     let mut file = std::io::BufWriter::new(File::create(path).map_err(failed)?);
-    let mut query = list_imported_commits::Query::default();
+    let mut query = page::Query::default();
     let mut rows = 0;
     loop {
         let path = || ListImportedCommits::path(id);
@@ -303,7 +301,7 @@ async fn table(path: &str, id: &str, session: &Session) -> Result<usize, Error> 
 
 /// All imports.
 async fn list(session: &Session) -> Result<Vec<ImportState>, client::Error> {
-    let mut query = list_imports::Query::default();
+    let mut query = page::Query::default();
     let mut all = Vec::new();
     loop {
         let page = session.client.ask::<ListImports>(ListImports::path(), &query).await?;

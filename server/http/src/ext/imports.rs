@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use lochan_api_spec::ext::list_imported_commits::{ImportedCommit, ImportedCommits, PAGE_ROWS_MAX, Query};
-use lochan_api_spec::ext::list_imports::{self, Imports, PAGE_IMPORTS_MAX};
+use lochan_api_spec::ext::list_imported_commits::{ImportedCommit, ImportedCommits, PAGE_ROWS_MAX};
+use lochan_api_spec::ext::list_imports::{Imports, PAGE_IMPORTS_MAX};
 use lochan_api_spec::ext::model::{ImportState, ImportStatus, NamedReference};
+use lochan_api_spec::ext::page::Query;
 use lochan_api_spec::ext::stream::{Checksum, SourceKind as WireSource};
 use lochan_api_spec::syntax::Instant;
 use lochan_api_spec::syntax::token::{Token, TokenError};
@@ -24,7 +25,7 @@ const LIST_TOKEN: u8 = b'l';
 
 /// `GET /ext/v1/imports`
 pub async fn list(app: Arc<App>, req: Req) -> Answer {
-    let query: list_imports::Query = req.query()?;
+    let query: Query = req.query()?;
     let size = page_size(query.max_records, PAGE_IMPORTS_MAX)?;
     let after = query.page_token.as_deref().map(name_in).transpose()?;
     let mut found = app.catalog.imports(&req.principal(), after.as_deref(), size + 1).await?;
